@@ -1,0 +1,50 @@
+# trifuse: `make help` lists the targets.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+LINKS  := .links/trifuse
+FOLDERS := encoder indexer ranker worker deploy
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test unit check lint pins clean
+
+help:  ## List the targets
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(STAMP) $(LINKS)  ## Install trifuse and what its tests need into .venv
+
+$(STAMP): requirements/ci.txt pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/ci.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+# Type checkers can't follow the hook of an editable install; they read these links instead.
+$(LINKS):
+	mkdir -p $@
+	for f in $(FOLDERS); do ln -sfn ../../$$f $@/$$f; done
+
+demo: setup  ## Start real services, load trials, embed, search (DATA=path for real files)
+	$(BIN)/trifuse demo $(if $(DATA),--data $(DATA))
+
+check: setup lint unit  ## Lint, types, import rules, unit tests
+
+lint: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy $(addprefix -p trifuse.,$(FOLDERS))
+	$(BIN)/lint-imports
+
+unit: setup
+	$(BIN)/pytest -q -m "not integration"
+
+test: setup lint  ## Everything: check, and the integration tests on real services
+	$(BIN)/pytest -q
+
+pins:  ## Write requirements/ci.txt again from pyproject.toml
+	uv pip compile --quiet pyproject.toml --extra cpu --extra local --group dev --universal \
+	  --python-version 3.11 --generate-hashes --upgrade -o requirements/ci.txt
+
+clean:  ## Remove what the targets made here (downloads stay in the cache)
+	rm -rf $(VENV) .links build *.egg-info .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,46 @@
+"""What every command shares: its options, its output, and how it ends.
+
+Results go to stdout (a table for people, JSON with `--json`), progress and logs to stderr. Exit status: 0
+where all went well, 1 where something was rejected or failed, 2 for wrong usage.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any, NoReturn
+
+import msgspec
+import typer
+from rich.console import Console
+
+OpenSearchOption = Annotated[
+    str | None,
+    typer.Option("--opensearch", envvar="OPENSEARCH_URL", help="URL of OpenSearch.", show_envvar=True),
+]
+RedisOption = Annotated[
+    str | None,
+    typer.Option("--redis", envvar="REDIS_URL", help="URL of the click store.", show_envvar=True),
+]
+BrokerOption = Annotated[
+    str | None,
+    typer.Option("--broker", envvar="TRIFUSE_BROKER_URL", help="URL of Celery's broker.", show_envvar=True),
+]
+EncoderOption = Annotated[
+    str | None,
+    typer.Option("--encoder", envvar="TRIFUSE_ENCODER", help="A model's name or folder.", show_envvar=True),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Machine-readable output on stdout.")]
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+def emit(value: Any) -> None:
+    """Write a result as JSON on stdout: one document, and nothing else."""
+    sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
+
+
+def fail(message: str, status: int = 1) -> NoReturn:
+    """End the command with one clear sentence on stderr."""
+    err.print(f"trifuse: {message}", style="red", markup=False)
+    raise typer.Exit(status)

@@ -1,0 +1,54 @@
+"""Errors of trifuse, and those of the encoder.
+
+TrifuseError                the root of every error that trifuse raises on purpose
+├── EncoderError            anything about models, texts and spaces
+│   ├── ModelNotFound       no model by that name, no folder at that path
+│   ├── ModelInvalid        a model folder that lacks a file, or whose files contradict each other
+│   ├── DeviceUnavailable   a device was asked for that onnxruntime can't give
+│   ├── RuntimeMissing      neither, or both, of the ONNX runtimes are installed
+│   ├── InvalidText         a text that can't be encoded
+│   ├── InvalidVector       a vector with NaN, an infinity, or no length
+│   └── SpaceMismatch       a vector would be compared with one from another space
+├── IndexerError            trifuse.indexer.errors
+├── RankerError             trifuse.ranker.errors
+├── WorkerError             trifuse.worker.errors
+└── DeployError             trifuse.deploy.errors
+"""
+
+from __future__ import annotations
+
+
+class TrifuseError(Exception):
+    """An error that trifuse raises on purpose: its message names the input and the remedy."""
+
+
+class EncoderError(TrifuseError):
+    """An error about models, texts or spaces."""
+
+
+class ModelNotFound(EncoderError):
+    """No model by that name, no folder at that path."""
+
+
+class ModelInvalid(EncoderError):
+    """A model folder that lacks a file, or whose files contradict each other."""
+
+
+class DeviceUnavailable(EncoderError):
+    """A device was asked for that onnxruntime can't give."""
+
+
+class RuntimeMissing(EncoderError):
+    """Neither, or both, of the ONNX runtimes are installed."""
+
+
+class InvalidText(EncoderError):
+    """A text that can't be encoded."""
+
+
+class InvalidVector(EncoderError):
+    """A vector with NaN, an infinity, or no length."""
+
+
+class SpaceMismatch(EncoderError):
+    """A vector would be compared with one from another space."""

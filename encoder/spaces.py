@@ -1,0 +1,115 @@
+"""The space that a vector is in: vectors of two spaces are never compared.
+
+`_meta` of an index's mapping keeps the space of each vector field:
+
+    {"trifuse": {"format": 1, "fields": {"trifuse_vector": {"id": ..., "encoder": ..., "template": ...}}}}
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from trifuse.encoder.errors import SpaceMismatch
+from trifuse.encoder.templates import TextTemplate
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class EncoderSpace:
+    """Everything about a document encoder that moves its vectors.
+
+    Args:
+        encoder: the model's name, `bge-small-en-v1.5-int8`.
+        revision: a hash of the model's files and of its description.
+        precision: `fp32`, `fp16` or `int8`; int8 is a space of its own.
+        pooling: `cls` or `mean`.
+        dimension: numbers in a vector.
+        normalized: whether vectors have unit norm.
+        similarity: what the model was trained for.
+    """
+
+    encoder: str
+    revision: str
+    precision: str
+    pooling: Literal["cls", "mean"]
+    dimension: int
+    normalized: bool
+    similarity: Literal["cosine", "dot"]
+
+    @property
+    def id(self) -> str:
+        """The name of the space that query encoders declare: the model's name and a hash of the rest."""
+        return f"{self.encoder}-{_digest(asdict(self))}"
+
+
+@dataclass(frozen=True)
+class Space:
+    """The space of one vector field: an encoder's, and the template that its texts are made by."""
+
+    encoder: EncoderSpace
+    template: TextTemplate
+
+    @property
+    def id(self) -> str:
+        """The id that every embedded document carries."""
+        return f"{self.encoder.encoder}-{_digest(self._content())}"
+
+    def _content(self) -> dict[str, Any]:
+        return {"encoder": asdict(self.encoder), "template": self.template.as_dict()}
+
+    def as_dict(self) -> dict[str, Any]:
+        """The space as JSON, for a mapping's `_meta`."""
+        return {"id": self.id, **self._content()}
+
+    @classmethod
+    def from_dict(cls, value: Mapping[str, Any]) -> Space:
+        """The space that `as_dict` wrote.
+
+        Raises:
+            SpaceMismatch: the content doesn't have the id that stands beside it.
+        """
+        space = cls(EncoderSpace(**value["encoder"]), TextTemplate.from_dict(value["template"]))
+        if space.id != value["id"]:
+            raise SpaceMismatch(
+                f"the mapping's _meta names space {value['id']!r}, but its content is of {space.id!r}: "
+                "it was edited by hand, or written by another version of trifuse"
+            )
+        return space
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def spaces_in_meta(meta: Mapping[str, Any] | None) -> dict[str, Space]:
+    """The spaces of an index's vector fields, by field, as its mapping's `_meta` keeps them."""
+    fields = ((meta or {}).get("trifuse") or {}).get("fields") or {}
+    return {field: Space.from_dict(value) for field, value in fields.items()}
+
+
+def meta_with_space(meta: Mapping[str, Any] | None, field: str, space: Space) -> dict[str, Any]:
+    """`_meta` with the field's space in it and everything else kept (put-mapping replaces `_meta` whole)."""
+    merged = dict(meta or {})
+    ours = dict(merged.get("trifuse") or {})
+    ours["format"] = FORMAT
+    ours["fields"] = {**(ours.get("fields") or {}), field: space.as_dict()}
+    merged["trifuse"] = ours
+    return merged
+
+
+def require_same_space(found: EncoderSpace, expected: EncoderSpace, *, what: str) -> None:
+    """Refuse to compare vectors of two spaces.
+
+    Raises:
+        SpaceMismatch: naming both spaces and the remedy.
+    """
+    if found != expected:
+        raise SpaceMismatch(
+            f"{what} is in the space {expected.id!r}, but the encoder at hand is of {found.id!r}: "
+            f"use the encoder {expected.encoder!r} (--encoder), or embed the index again"
+        )

@@ -1,0 +1,101 @@
+"""The one function that turns a document into the text that is embedded."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Role = Literal["document", "query"]
+
+# C0 and C1 controls, and surrogates that no pair claims: nothing that a text can mean.
+_UNREADABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class TextTemplate:
+    """Which fields of a document are embedded, in which order, cut how.
+
+    Args:
+        fields: dotted paths into `_source`; a path through a list collects from every item.
+        separator: what stands between two fields.
+        max_chars: the text is cut to so many characters; None leaves the cut to the encoder's tokens.
+        role: the prefix that the encoder applies: a past query is embedded as a query.
+    """
+
+    fields: tuple[str, ...]
+    separator: str = "\n"
+    max_chars: int | None = None
+    role: Role = "document"
+
+    def __post_init__(self) -> None:
+        if not self.fields:
+            raise ValueError("a text template needs at least one field, got none")
+
+    def as_dict(self) -> dict[str, Any]:
+        """The template as JSON, for a mapping's `_meta`."""
+        return {
+            "fields": list(self.fields),
+            "separator": self.separator,
+            "max_chars": self.max_chars,
+            "role": self.role,
+        }
+
+    @classmethod
+    def from_dict(cls, value: Mapping[str, Any]) -> TextTemplate:
+        """The template that `as_dict` wrote."""
+        return cls(
+            fields=tuple(value["fields"]),
+            separator=value["separator"],
+            max_chars=value["max_chars"],
+            role=value["role"],
+        )
+
+
+def clean_text(text: str) -> str:
+    """One normal form: entities decoded, NFC, controls and runs of white space as one space.
+
+    >>> clean_text("age &lt;18\\r\\n  years\\x00")
+    'age <18 years'
+    """
+    text = unicodedata.normalize("NFC", html.unescape(text))
+    return " ".join(_UNREADABLE.sub(" ", text).split())
+
+
+def _values(node: Any, path: list[str]) -> Iterator[str]:
+    if isinstance(node, list | tuple):
+        for item in node:
+            yield from _values(item, path)
+    elif path and isinstance(node, Mapping):
+        # A key may itself be dotted (`{"a.b": 1}`): OpenSearch accepts both spellings of a path.
+        for cut in range(1, len(path) + 1):
+            child = node.get(".".join(path[:cut]))
+            if child is not None:
+                yield from _values(child, path[cut:])
+    elif not path and isinstance(node, str):
+        yield node
+    elif not path and isinstance(node, int | float) and not isinstance(node, bool):
+        yield str(node)
+
+
+def build_text(source: Mapping[str, Any], template: TextTemplate) -> str:
+    """The text of a document: cleaned values of the template's fields; "" where it has none.
+
+    >>> build_text({"title": "A", "arm": [{"name": "b"}, {"name": "c"}]}, TextTemplate(("title", "arm.name")))
+    'A\\nb; c'
+    """
+    parts = (
+        "; ".join(filter(None, (clean_text(value) for value in _values(source, field.split(".")))))
+        for field in template.fields
+    )
+    text = template.separator.join(filter(None, parts))
+    return text if template.max_chars is None else text[: template.max_chars].rstrip()
+
+
+def text_hash(text: str) -> str:
+    """The hash by which a stale vector is recognised: 32 hex digits of SHA-256."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
