@@ -1,0 +1,211 @@
+"""Write documents in bulk: by bytes and count, with retries, and with an outcome for each of them.
+
+    outcome = bulk(client, [Action(op="index", index="trials", id="1", source={"title": "x"})])
+    outcome.failed  # what was refused, each with its reason
+
+What is tried again, after a pause that doubles and is spread at random: the whole request where OpenSearch
+didn't answer or answered 429, 502, 503 or 504; single items of a request that were answered so. A request
+that was answered 413 is sent in halves. Everything else is reported at once.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypedDict, Unpack
+
+import msgspec
+from opensearchpy import OpenSearch
+from opensearchpy.exceptions import ConnectionError as OpenSearchConnectionError
+from opensearchpy.exceptions import SSLError, TransportError
+
+from trifuse.indexer.actions import Action, Line, Unsendable, chunks, halves, to_ndjson
+from trifuse.indexer.errors import BulkRefused, ServerUnavailable
+from trifuse.indexer.outcomes import (
+    FILTER_PATH,
+    RETRYABLE,
+    BulkOutcome,
+    ItemOutcome,
+    answered,
+    too_large,
+    unsendable,
+)
+
+__all__ = ["Action", "BulkOptions", "BulkOutcome", "ItemOutcome", "bulk", "content_limit", "stream_bulk"]
+
+MAX_BYTES = 8 * 2**20
+MAX_ITEMS = 500
+RETRIES = 8
+DEFAULT_LIMIT = 100 * 2**20
+"""OpenSearch's own default of `http.max_content_length`."""
+
+_ASK_FROM = 2**20  # a smaller body fits any server: what it takes isn't asked for
+
+
+class BulkOptions(TypedDict, total=False):
+    """The options of `stream_bulk`."""
+
+    max_bytes: int
+    max_items: int
+    limit: int | None
+    retries: int
+    backoff_s: float
+    max_backoff_s: float
+    refresh: bool
+    timeout_s: float
+    sleep: Callable[[float], None]
+
+
+def content_limit(client: OpenSearch) -> int:
+    """The largest request in bytes that every node takes; OpenSearch's default where that can't be read."""
+    try:
+        nodes = client.nodes.info(metric="http")["nodes"].values()
+    except TransportError:
+        return DEFAULT_LIMIT
+    limits = (node.get("http", {}).get("max_content_length_in_bytes", DEFAULT_LIMIT) for node in nodes)
+    return min(limits, default=DEFAULT_LIMIT)
+
+
+def bulk(client: OpenSearch, actions: Iterable[Action], **options: Unpack[BulkOptions]) -> BulkOutcome:
+    """Write all actions, and say what became of each, in their order; see `stream_bulk`."""
+    items = sorted(stream_bulk(client, actions, **options), key=lambda item: item.position)
+    return BulkOutcome(tuple(items))
+
+
+def stream_bulk(
+    client: OpenSearch,
+    actions: Iterable[Action],
+    *,
+    max_bytes: int = MAX_BYTES,
+    max_items: int = MAX_ITEMS,
+    limit: int | None = None,
+    retries: int = RETRIES,
+    backoff_s: float = 0.5,
+    max_backoff_s: float = 30.0,
+    refresh: bool = False,
+    timeout_s: float = 120.0,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Iterator[ItemOutcome]:
+    """Write actions as they come, and yield what became of each, once.
+
+    A `create` or a conditional write whose answer got lost is sent again, and may then find its own work: it
+    is reported with status 409.
+
+    Args:
+        max_bytes, max_items: a request holds no more than either; a document over `max_bytes` is sent alone.
+        limit: the largest request in bytes that the server takes; asked for where it first matters.
+        retries: how often a request, or an item of one, is tried again.
+        backoff_s, max_backoff_s: the first pause, and the longest; each is cut by up to half at random.
+        refresh: make what is written searchable at once.
+
+    Raises:
+        ServerUnavailable: a whole request failed in all retries.
+        BulkRefused: OpenSearch refused a whole request for another reason.
+    """
+    sender = _Sender(
+        client=client,
+        retries=retries,
+        backoff_s=backoff_s,
+        max_backoff_s=max_backoff_s,
+        params={"filter_path": FILTER_PATH, **({"refresh": "true"} if refresh else {})},
+        timeout_s=timeout_s,
+        sleep=sleep,
+        limit=limit,
+    )
+    refused: list[ItemOutcome] = []
+
+    def lines() -> Iterator[Line]:
+        for position, action in enumerate(actions):
+            try:
+                yield Line(position, action, to_ndjson(action))
+            except Unsendable as error:
+                refused.append(unsendable(position, action, str(error)))
+
+    for chunk in chunks(lines(), max_bytes=max_bytes, max_items=max_items):
+        yield from sender.send(chunk)
+        yield from refused
+        refused.clear()
+    yield from refused
+
+
+class _TooLarge(Exception):
+    """The server, or a proxy before it, answered 413."""
+
+
+class _Sender(msgspec.Struct):
+    """Sends a chunk, and sends again what is worth it."""
+
+    client: Any
+    retries: int
+    backoff_s: float
+    max_backoff_s: float
+    params: dict[str, str]
+    timeout_s: float
+    sleep: Callable[[float], None]
+    limit: int | None
+
+    def send(self, chunk: Sequence[Line]) -> Iterator[ItemOutcome]:
+        pending, attempt = list(chunk), 1
+        size = sum(len(line.data) for line in pending)
+        if size >= _ASK_FROM and size > self._limit():
+            yield from self._split(pending)
+            return
+        while pending:
+            try:
+                answers = self._post(pending, attempt)
+            except _TooLarge:
+                yield from self._split(pending)
+                return
+            again: list[Line] = []
+            for line, answer in zip(pending, answers, strict=True):
+                outcome = answered(line, answer, attempt)
+                if outcome.retryable and attempt <= self.retries:
+                    again.append(line)
+                else:
+                    yield outcome
+            pending = again
+            if pending:
+                self._pause(attempt)
+                attempt += 1
+
+    def _split(self, chunk: Sequence[Line]) -> Iterator[ItemOutcome]:
+        if len(chunk) == 1:
+            yield too_large(chunk[0], self._limit())
+            return
+        for half in halves(chunk):
+            yield from self.send(half)
+
+    def _post(self, chunk: Sequence[Line], attempt: int) -> list[dict[str, Any]]:
+        """One request; an answer for each line, also where the whole request is to be tried again."""
+        body = b"".join(line.data for line in chunk)
+        try:
+            answer = self.client.transport.perform_request(
+                "POST", "/_bulk", params=dict(self.params), body=body, timeout=self.timeout_s
+            )
+        except TransportError as error:
+            status = error.status_code
+            if status == 413:
+                raise _TooLarge from error
+            lost = isinstance(error, OpenSearchConnectionError) and not isinstance(error, SSLError)
+            if not lost and status not in RETRYABLE:
+                raise BulkRefused(
+                    f"OpenSearch refused a bulk request of {len(chunk)} items with {status}: {error.error}; "
+                    "check the URL and the credentials, and see its log"
+                ) from error
+            if attempt > self.retries:
+                raise ServerUnavailable(
+                    f"a bulk request of {len(chunk)} items ({len(body)} bytes) failed {attempt} times, at "
+                    f"last with {status}: {error.error}; do the same again when OpenSearch is well"
+                ) from error
+            return [{"status": 503}] * len(chunk)
+        return [next(iter(item.values())) for item in answer["items"]]
+
+    def _pause(self, attempt: int) -> None:
+        full = min(self.max_backoff_s, self.backoff_s * 2.0 ** (attempt - 1))
+        self.sleep(full * random.uniform(0.5, 1.0))  # noqa: S311 - spreads writers, hides nothing
+
+    def _limit(self) -> int:
+        if self.limit is None:
+            self.limit = content_limit(self.client)
+        return self.limit
