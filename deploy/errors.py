@@ -2,6 +2,14 @@
 
 TrifuseError
 └── DeployError
+    ├── NotConfigured           no URL of a service was given, and `trifuse up` runs none
+    └── LocalServiceError       a service that trifuse starts itself
+        ├── JavaMissing         no full Java 21 or newer
+        ├── PortInUse           a port that was asked for is taken
+        ├── TooLittleDisk       the data folder's disk is too full for OpenSearch
+        ├── FolderUnreachable   the user that the server runs as can't enter its folder
+        ├── ProgramMissing      an optional package or program that is needed isn't there
+        └── ServiceDied         a service ended, or didn't answer, while it was being started
 """
 
 from __future__ import annotations
@@ -11,3 +19,35 @@ from trifuse.encoder.errors import TrifuseError
 
 class DeployError(TrifuseError):
     """An error of the deploy."""
+
+
+class NotConfigured(DeployError):
+    """No URL of a service was given, and `trifuse up` runs none."""
+
+
+class LocalServiceError(DeployError):
+    """A service that trifuse starts itself can't be started or stopped."""
+
+
+class JavaMissing(LocalServiceError):
+    """There is no full Java 21 or newer on this machine."""
+
+
+class PortInUse(LocalServiceError):
+    """A port that was asked for is taken."""
+
+
+class TooLittleDisk(LocalServiceError):
+    """The disk of the data folder is too full for OpenSearch to accept writes."""
+
+
+class FolderUnreachable(LocalServiceError):
+    """The user that the server runs as can't enter the folder of its data."""
+
+
+class ProgramMissing(LocalServiceError):
+    """An optional package or program that is needed isn't installed."""
+
+
+class ServiceDied(LocalServiceError):
+    """A service ended, or didn't answer in time, while it was being started."""

@@ -9,6 +9,8 @@ TrifuseError                the root of every error that trifuse raises on purpo
 │   ├── InvalidText         a text that can't be encoded
 │   ├── InvalidVector       a vector with NaN, an infinity, or no length
 │   └── SpaceMismatch       a vector would be compared with one from another space
+├── DownloadFailed          a pinned file couldn't be fetched
+│   └── CorruptDownload     what was fetched isn't what was pinned
 ├── IndexerError            trifuse.indexer.errors
 ├── RankerError             trifuse.ranker.errors
 ├── WorkerError             trifuse.worker.errors
@@ -52,3 +54,11 @@ class InvalidVector(EncoderError):
 
 class SpaceMismatch(EncoderError):
     """A vector would be compared with one from another space."""
+
+
+class DownloadFailed(TrifuseError):
+    """A pinned file couldn't be fetched."""
+
+
+class CorruptDownload(DownloadFailed):
+    """What was fetched isn't what was pinned."""

