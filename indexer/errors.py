@@ -2,6 +2,10 @@
 
 TrifuseError
 └── IndexerError
+    ├── ServerUnavailable   OpenSearch didn't answer, or had no room, in all retries
+    ├── BulkRefused         OpenSearch refused a whole bulk request
+    ├── IndexNotOurs        an index by that name exists, but isn't what is asked of it
+    └── HintsUndelivered    the broker can't be reached: what is pending stays pending until `trifuse sync`
 """
 
 from __future__ import annotations
@@ -11,3 +15,19 @@ from trifuse.encoder.errors import TrifuseError
 
 class IndexerError(TrifuseError):
     """An error of the indexer."""
+
+
+class ServerUnavailable(IndexerError):
+    """OpenSearch didn't answer, or had no room, in all retries."""
+
+
+class BulkRefused(IndexerError):
+    """OpenSearch refused a whole bulk request: a wrong URL, wrong credentials, a malformed action."""
+
+
+class IndexNotOurs(IndexerError):
+    """An index by that name exists, but isn't what is asked of it."""
+
+
+class HintsUndelivered(IndexerError):
+    """The broker can't be reached: what is pending stays pending until `trifuse sync` queues it."""

@@ -117,6 +117,6 @@ def too_large(line: Line, limit: int) -> ItemOutcome:
         error="too_large",
         reason=(
             f"{describe(line.action)} takes {len(line.data)} bytes, more than fits into a request: "
-            f"OpenSearch takes {limit} bytes (http.max_content_length); shorten the record, or raise the limit"
+            f"OpenSearch takes {limit} bytes (http.max_content_length); shorten it, or raise the limit"
         ),
     )
