@@ -1,0 +1,128 @@
+"""A model's description of itself: the file `trifuse.json` of its folder, and what follows from it.
+
+A model is a folder with `model.onnx`, `tokenizer.json` and `trifuse.json`:
+
+    {"name": "bge-small-en-v1.5", "precision": "fp32", "dimension": 384, "pooling": "cls",
+     "max_tokens": 512, "normalized": true, "similarity": "cosine", "query_prefix": "...", "licence": "MIT"}
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from trifuse.encoder.errors import ModelInvalid, ModelNotFound
+from trifuse.encoder.fetch import sha256_of
+from trifuse.encoder.spaces import EncoderSpace
+from trifuse.encoder.templates import Role
+
+MODEL_FILE = "model.onnx"
+TOKENIZER_FILE = "tokenizer.json"
+DESCRIPTION_FILE = "trifuse.json"
+
+Precision = Literal["fp32", "fp16", "int8"]
+_Count = Annotated[int, Meta(ge=1)]
+_Name = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
+
+
+class ModelDescription(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a model's two files don't say themselves.
+
+    Args:
+        name: lower-case letters, digits, `.`, `_`, `-`: it is part of space ids and of queue names.
+        precision: of the weights; int8 makes vectors of its own.
+        dimension: numbers in a vector.
+        pooling: the first token's vector, or the mean over all tokens.
+        max_tokens: what the model takes, with its special tokens; the rest is cut.
+        normalized: whether vectors are brought to unit norm.
+        similarity: what the model was trained for.
+        query_prefix: put before every query.
+        document_prefix: put before every document.
+        licence: an SPDX name, or where to read it.
+    """
+
+    name: _Name
+    precision: Precision
+    dimension: _Count
+    pooling: Literal["cls", "mean"]
+    max_tokens: _Count
+    normalized: bool = True
+    similarity: Literal["cosine", "dot"] = "cosine"
+    query_prefix: str = ""
+    document_prefix: str = ""
+    licence: str = ""
+
+    def prefix(self, role: Role) -> str:
+        """What is put before a text of that role."""
+        return self.query_prefix if role == "query" else self.document_prefix
+
+    def as_dict(self) -> dict[str, Any]:
+        """The description as `trifuse.json` holds it."""
+        return {field: getattr(self, field) for field in self.__struct_fields__}
+
+    def space(self, model_sha256: str, tokenizer_sha256: str) -> EncoderSpace:
+        """The space of the model that has these files."""
+        moving = {
+            "model": model_sha256,
+            "tokenizer": tokenizer_sha256,
+            "max_tokens": self.max_tokens,
+            "prefixes": [self.query_prefix, self.document_prefix],
+        }
+        return EncoderSpace(
+            encoder=self.name,
+            revision=hashlib.sha256(json.dumps(moving, sort_keys=True).encode()).hexdigest()[:16],
+            precision=self.precision,
+            pooling=self.pooling,
+            dimension=self.dimension,
+            normalized=self.normalized,
+            similarity=self.similarity,
+        )
+
+
+@dataclass(frozen=True)
+class ModelFolder:
+    """A model that is there: its folder, its description and its space."""
+
+    path: Path
+    description: ModelDescription
+    space: EncoderSpace
+
+
+def read_model(path: Path) -> ModelFolder:
+    """Read a model's folder; its files are hashed, so that another model never passes for this one.
+
+    Raises:
+        ModelNotFound: there is no such folder.
+        ModelInvalid: a file is missing, or the description can't be used.
+    """
+    if not path.is_dir():
+        raise ModelNotFound(f"no model folder at {path}: give a folder with {_FILES}")
+    missing = [name for name in _NAMES if not (path / name).is_file()]
+    if missing:
+        raise ModelInvalid(f"the model folder {path} lacks {', '.join(missing)}: a model is {_FILES}")
+    description = parse_description((path / DESCRIPTION_FILE).read_bytes(), where=path / DESCRIPTION_FILE)
+    space = description.space(sha256_of(path / MODEL_FILE), sha256_of(path / TOKENIZER_FILE))
+    return ModelFolder(path, description, space)
+
+
+def parse_description(content: bytes, *, where: Path) -> ModelDescription:
+    """The description in a `trifuse.json`.
+
+    Raises:
+        ModelInvalid: naming the file, the key, what stands there and what was expected.
+    """
+    try:
+        return msgspec.json.decode(content, type=ModelDescription)
+    except msgspec.DecodeError as error:
+        fields = ", ".join(ModelDescription.__struct_fields__)
+        raise ModelInvalid(f"{where} does not describe a model: {error} (keys: {fields})") from error
+
+
+_NAMES = (MODEL_FILE, TOKENIZER_FILE, DESCRIPTION_FILE)
+_FILES = f"{MODEL_FILE}, {TOKENIZER_FILE} and {DESCRIPTION_FILE}"

@@ -1,0 +1,132 @@
+"""The encoder: texts of any lengths to vectors of one space, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trifuse.encoder.batching import token_batches
+from trifuse.encoder.description import MODEL_FILE, TOKENIZER_FILE, ModelFolder
+from trifuse.encoder.errors import InvalidText, ModelInvalid
+from trifuse.encoder.onnx import OnnxSession
+from trifuse.encoder.pooling import pool, unit_norm
+from trifuse.encoder.spaces import EncoderSpace
+from trifuse.encoder.templates import Role
+from trifuse.encoder.texts import as_texts
+from trifuse.encoder.tokens import TextTokenizer
+from trifuse.encoder.types import Encoding, Vectors
+from trifuse.encoder.vectors import check_vectors, vector_faults
+
+TOKEN_BUDGET = 8192
+"""Padded tokens in a batch. Memory is bounded by it: see benchmarks/memory.py for what that is."""
+
+WINDOW = 1024
+"""Texts that are tokenised, and sorted by length, at a time."""
+
+
+class OnnxEncoder:
+    """An encoder on onnxruntime and tokenizers (`trifuse.encoder.types.Encoder`).
+
+    Args:
+        model: the model's folder.
+        device: `cpu`, `cuda` or `cuda:1`.
+        threads: CPU threads for one batch; None means all that this process may use.
+        token_budget: padded tokens in a batch at most; a single text is never split.
+
+    Raises:
+        ModelInvalid: the files contradict each other, or can't be used.
+        DeviceUnavailable, RuntimeMissing: the model can't run on that device here.
+    """
+
+    def __init__(
+        self,
+        model: ModelFolder,
+        *,
+        device: str = "cpu",
+        threads: int | None = None,
+        token_budget: int = TOKEN_BUDGET,
+    ) -> None:
+        if token_budget < 1:
+            raise ValueError(f"token_budget={token_budget}: expected at least 1")
+        self._model = model
+        self._token_budget = token_budget
+        self._tokenizer = TextTokenizer(model.path / TOKENIZER_FILE, model.description.max_tokens)
+        self._session = OnnxSession(model.path / MODEL_FILE, device=device, threads=threads)
+        self._require_dimension()
+
+    @property
+    def space(self) -> EncoderSpace:
+        """The space that vectors come out in."""
+        return self._model.space
+
+    @property
+    def provider(self) -> str:
+        """The device that does the work: `cpu`, `cuda:0`."""
+        return self._session.provider
+
+    def encode(self, texts: Sequence[Any], *, role: Role) -> Encoding:
+        """Encode what can be encoded, and say of the rest why not."""
+        clean, rejected = as_texts(texts)
+        usable = [position for position in range(len(clean)) if position not in rejected]
+        vectors = np.zeros((len(clean), self.space.dimension), dtype=np.float32)
+        truncated = np.zeros(len(clean), dtype=np.bool_)
+        found, cut = self._encode([clean[position] for position in usable], role)
+        faults = vector_faults(found)
+        found[list(faults)] = 0
+        vectors[usable], truncated[usable] = found, cut
+        rejected |= {usable[row]: f"the model's vector can't be used: {why}" for row, why in faults.items()}
+        return Encoding(vectors, truncated, rejected)
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        """(n, dim) float32.
+
+        Raises:
+            InvalidText: a text can't be encoded.
+            InvalidVector: the model gave a vector that can't be used.
+        """
+        return self._encode_all(texts, "query")
+
+    def encode_documents(self, texts: Sequence[str]) -> Vectors:
+        """(n, dim) float32.
+
+        Raises:
+            InvalidText: a text can't be encoded.
+            InvalidVector: the model gave a vector that can't be used.
+        """
+        return self._encode_all(texts, "document")
+
+    def _encode_all(self, texts: Sequence[str], role: Role) -> Vectors:
+        clean, rejected = as_texts(texts)
+        if rejected:
+            reasons = "; ".join(f"{position}: {reason}" for position, reason in list(rejected.items())[:5])
+            raise InvalidText(f"{len(rejected)} of {len(clean)} texts can't be encoded ({reasons})")
+        vectors, _ = self._encode(clean, role)
+        check_vectors(vectors, self.space.dimension)
+        return vectors
+
+    def _encode(self, texts: Sequence[str], role: Role) -> tuple[Vectors, NDArray[np.bool_]]:
+        """(n, dim) vectors of clean texts, and which were cut."""
+        prefix = self._model.description.prefix(role)
+        vectors = np.empty((len(texts), self.space.dimension), dtype=np.float32)
+        truncated = np.zeros(len(texts), dtype=np.bool_)
+        for start in range(0, len(texts), WINDOW):
+            window = slice(start, start + WINDOW)
+            tokens, truncated[window] = self._tokenizer.tokenize([prefix + text for text in texts[window]])
+            for batch in token_batches([len(item) for item in tokens], self._token_budget):
+                ids, mask, types = self._tokenizer.pad([tokens[row] for row in batch])
+                pooled = pool(self._session.run(ids, mask, types), mask, self.space.pooling)
+                vectors[start + batch] = unit_norm(pooled) if self.space.normalized else pooled
+        return vectors, truncated
+
+    def _require_dimension(self) -> None:
+        """Run one text, so that a graph that contradicts its description is refused before any work."""
+        ids, mask, types = self._tokenizer.pad(self._tokenizer.tokenize(["trial"])[0])
+        found = self._session.run(ids, mask, types).shape[-1]
+        if found != self.space.dimension:
+            raise ModelInvalid(
+                f"{self._model.path}: the graph gives vectors of {found} numbers, but trifuse.json says "
+                f"dimension {self.space.dimension}"
+            )

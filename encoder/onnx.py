@@ -1,0 +1,120 @@
+"""The ONNX session of a model: the only module that imports onnxruntime."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trifuse.encoder.devices import Device, parse_device, require_one_runtime
+from trifuse.encoder.errors import DeviceUnavailable, ModelInvalid
+from trifuse.encoder.types import Vectors
+
+CUDA = "CUDAExecutionProvider"
+INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
+OUTPUTS = ("last_hidden_state", "token_embeddings")
+_DTYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+
+
+class OnnxSession:
+    """A graph from token ids to token vectors, on one device.
+
+    Args:
+        path: the ONNX graph.
+        device: `cpu`, `cuda` or `cuda:1`.
+        threads: CPU threads for one batch; None means all that this process may use.
+
+    Raises:
+        RuntimeMissing: neither, or both, of the ONNX runtimes are installed.
+        DeviceUnavailable: the device can't be had; the CPU is never taken in its place.
+        ModelInvalid: the file isn't a graph that trifuse can feed.
+    """
+
+    def __init__(self, path: Path, *, device: str = "cpu", threads: int | None = None) -> None:
+        wanted = parse_device(device)
+        runtime = require_one_runtime()
+        self.provider = str(wanted)
+        self._session = _start(path, wanted, threads or len(os.sched_getaffinity(0)), runtime)
+        self._inputs = _inputs(self._session, path)
+        self._output = _output(self._session, path)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of what the graph takes."""
+        return tuple(self._inputs)
+
+    def run(self, ids: NDArray[np.int64], mask: NDArray[np.int64], types: NDArray[np.int64]) -> Vectors:
+        """(rows, length) token ids, attention mask and token types to (rows, length, dim) float32."""
+        values = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+        if "position_ids" in self._inputs:
+            values["position_ids"] = np.broadcast_to(np.arange(ids.shape[1]), ids.shape)
+        feed = {name: np.ascontiguousarray(values[name], dtype=dtype) for name, dtype in self._inputs.items()}
+        tokens: Vectors = np.asarray(self._session.run([self._output], feed)[0], dtype=np.float32)
+        return tokens
+
+
+def _start(path: Path, device: Device, threads: int, runtime: str) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    # Batches of many shapes: a plan or an arena for each of them would only ever grow.
+    options.enable_mem_pattern = False
+    options.enable_cpu_mem_arena = False
+    options.log_severity_level = 3
+    providers: list[Any] = ["CPUExecutionProvider"]
+    if device.cuda is not None:
+        if CUDA not in onnxruntime.get_available_providers():
+            raise DeviceUnavailable(
+                f"{device} was asked for, but {runtime} {onnxruntime.__version__} has no CUDA: "
+                "pip uninstall onnxruntime, then pip install 'trifuse[gpu]'; or ask for cpu"
+            )
+        providers = [(CUDA, {"device_id": device.cuda})]
+    try:
+        session = onnxruntime.InferenceSession(
+            str(path), sess_options=options, providers=providers, enable_fallback=0
+        )
+    except Exception as error:  # its errors share no other base class
+        if device.cuda is not None:
+            raise _cuda_failed(device, str(error)) from error
+        raise ModelInvalid(f"{path} can't be loaded as an ONNX graph: {error}") from error
+    # Some versions only log that CUDA's libraries don't load, and go on with the CPU.
+    session.disable_fallback()
+    if device.cuda is not None and CUDA not in session.get_providers():
+        raise _cuda_failed(device, f"the session runs on {', '.join(session.get_providers())}")
+    return session
+
+
+def _cuda_failed(device: Device, why: str) -> DeviceUnavailable:
+    return DeviceUnavailable(
+        f"{device} was asked for, but could not be started: {why}; check nvidia-smi, the device's "
+        "number, and that CUDA and cuDNN are of the versions that onnxruntime-gpu needs; or ask for cpu"
+    )
+
+
+def _inputs(session: Any, path: Path) -> Mapping[str, Any]:
+    """The session's inputs and the type of each."""
+    found = {node.name: node.type for node in session.get_inputs()}
+    unknown = [f"{name}: {kind}" for name, kind in found.items() if name not in INPUTS or kind not in _DTYPES]
+    if unknown or "input_ids" not in found:
+        raise ModelInvalid(
+            f"{path} takes {', '.join(unknown) or 'no input_ids'}; "
+            f"trifuse feeds integers as {', '.join(INPUTS)}"
+        )
+    return {name: _DTYPES[kind] for name, kind in found.items()}
+
+
+def _output(session: Any, path: Path) -> str:
+    """The name of the output that holds token vectors."""
+    found = {node.name: node.shape for node in session.get_outputs()}
+    named = next((name for name in OUTPUTS if name in found), next(iter(found)))
+    if len(found[named]) != 3:
+        raise ModelInvalid(
+            f"{path}: the output {named!r} has shape {found[named]}, expected token vectors "
+            "(rows, length, dimension): export the model without its pooling"
+        )
+    return str(named)

@@ -1,0 +1,90 @@
+"""Models by name or by folder. Names come from the entry points of the group `trifuse.encoders`."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trifuse.encoder.description import ModelFolder, read_model
+from trifuse.encoder.errors import ModelInvalid, ModelNotFound
+from trifuse.encoder.models import ModelSource
+from trifuse.encoder.spaces import EncoderSpace
+from trifuse.encoder.unpack import fetch_model
+
+if TYPE_CHECKING:
+    from trifuse.encoder.encode import OnnxEncoder
+
+DEFAULT_ENCODER = "bge-small-en-v1.5-int8"
+GROUP = "trifuse.encoders"
+
+
+def encoder_names() -> list[str]:
+    """The names that `load_encoder` knows, sorted."""
+    return sorted({point.name for point in importlib.metadata.entry_points(group=GROUP)})
+
+
+def find_model(name_or_path: str) -> ModelSource | Path:
+    """Where a model comes from: its source if it is known by name, else its folder.
+
+    Raises:
+        ModelNotFound: neither a known name nor a folder.
+    """
+    points = importlib.metadata.entry_points(group=GROUP, name=name_or_path)
+    if points:
+        found = next(iter(points)).load()()
+        return found if isinstance(found, ModelSource) else Path(found)
+    path = Path(name_or_path).expanduser()
+    if not path.is_dir():
+        raise ModelNotFound(
+            f"no model {name_or_path!r}: give a model's folder, or one of {', '.join(encoder_names())}"
+        )
+    return path
+
+
+def describe_encoder(name_or_path: str) -> EncoderSpace:
+    """The space of a model, without starting it; for a named model without fetching it.
+
+    Raises:
+        ModelNotFound: neither a known name nor a folder.
+        ModelInvalid: the folder isn't a model's.
+    """
+    found = find_model(name_or_path)
+    return found.space if isinstance(found, ModelSource) else read_model(found).space
+
+
+def open_model(name_or_path: str) -> ModelFolder:
+    """The folder of a model, fetched where it is known by name and not cached.
+
+    Raises:
+        ModelNotFound: neither a known name nor a folder.
+        ModelInvalid: the folder isn't a model's, or isn't the model's of that name.
+        DownloadFailed: it couldn't be fetched.
+    """
+    found = find_model(name_or_path)
+    if not isinstance(found, ModelSource):
+        return read_model(found)
+    model = read_model(fetch_model(found))
+    if model.space != found.space:
+        raise ModelInvalid(
+            f"{model.path} isn't the model {name_or_path!r} any more (space {model.space.id}, expected "
+            f"{found.space.id}): delete the folder, and it will be fetched again"
+        )
+    return model
+
+
+def load_encoder(name_or_path: str, *, device: str = "cpu", threads: int | None = None) -> OnnxEncoder:
+    """Start a model.
+
+    Args:
+        name_or_path: a known name (`trifuse encoders list`), or a model's folder.
+        device: `cpu`, `cuda` or `cuda:1`.
+        threads: CPU threads for one batch; None means all that this process may use.
+
+    Raises:
+        ModelNotFound, ModelInvalid, DownloadFailed: there is no such model, or it can't be used.
+        DeviceUnavailable, RuntimeMissing: it can't run on that device here.
+    """
+    from trifuse.encoder.encode import OnnxEncoder
+
+    return OnnxEncoder(open_model(name_or_path), device=device, threads=threads)
