@@ -16,7 +16,7 @@ CLICKS = Path(__file__).with_name("clicks.ndjson")
 """Rows of `ubi_queries` and `ubi_events`, by time."""
 
 QUERY = "heart attack"
-"""Words that the sample's best trials don't use: they say myocardial infarction, NSTEMI, coronary syndrome."""
+"""Words that the best trials for it do not use: they say myocardial infarction, or coronary syndrome."""
 
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
