@@ -9,6 +9,8 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
+from trifuse.encoder.vectors import vector_faults
+
 Op = Literal["index", "create", "update", "delete"]
 
 
@@ -18,7 +20,8 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
     Args:
         op: `index` replaces, `create` refuses an id that exists, `update` merges `source` into the document
             (objects are merged, lists are replaced), `delete` deletes.
-        source: the document, or for an update the part to merge; a NumPy array is written as a list.
+        source: the document, or for an update the part to merge. A NumPy array is a vector: it is checked
+            (finite, not zero) and written as a list.
         upsert: an update of a document that doesn't exist makes it from `source`.
         if_seq_no, if_primary_term: write only if the document is still in this version.
         retry_on_conflict: how often OpenSearch tries an update again that another writer got ahead of.
@@ -42,8 +45,8 @@ class Unsendable(ValueError):
 def _check(value: Any, path: str) -> None:
     """Find what JSON can't hold: msgspec writes NaN as null, which would lose it without a word."""
     if isinstance(value, np.ndarray):
-        if not np.isfinite(value).all():
-            raise Unsendable(f"field {path!r} holds NaN or an infinity")
+        for reason in vector_faults(np.atleast_2d(value)).values():
+            raise Unsendable(f"field {path!r} holds a vector that can't be used: {reason}")
     elif isinstance(value, float):
         if not math.isfinite(value):
             raise Unsendable(f"field {path!r} is {value}, which JSON can't hold")

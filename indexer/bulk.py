@@ -10,33 +10,22 @@ that was answered 413 is sent in halves. Everything else is reported at once.
 
 from __future__ import annotations
 
-import random
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypedDict, Unpack
 
 import msgspec
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import ConnectionError as OpenSearchConnectionError
-from opensearchpy.exceptions import SSLError, TransportError
+from opensearchpy.exceptions import TransportError
 
 from trifuse.indexer.actions import Action, Line, Unsendable, chunks, halves, to_ndjson
 from trifuse.indexer.errors import BulkRefused, ServerUnavailable
-from trifuse.indexer.outcomes import (
-    FILTER_PATH,
-    RETRYABLE,
-    BulkOutcome,
-    ItemOutcome,
-    answered,
-    too_large,
-    unsendable,
-)
+from trifuse.indexer.outcomes import FILTER_PATH, BulkOutcome, ItemOutcome, answered, too_large, unsendable
+from trifuse.indexer.retry import Retry, worth_retrying
 
 __all__ = ["Action", "BulkOptions", "BulkOutcome", "ItemOutcome", "bulk", "content_limit", "stream_bulk"]
 
 MAX_BYTES = 8 * 2**20
 MAX_ITEMS = 500
-RETRIES = 8
 DEFAULT_LIMIT = 100 * 2**20
 """OpenSearch's own default of `http.max_content_length`."""
 
@@ -49,12 +38,9 @@ class BulkOptions(TypedDict, total=False):
     max_bytes: int
     max_items: int
     limit: int | None
-    retries: int
-    backoff_s: float
-    max_backoff_s: float
+    retry: Retry
     refresh: bool
     timeout_s: float
-    sleep: Callable[[float], None]
 
 
 def content_limit(client: OpenSearch) -> int:
@@ -80,12 +66,9 @@ def stream_bulk(
     max_bytes: int = MAX_BYTES,
     max_items: int = MAX_ITEMS,
     limit: int | None = None,
-    retries: int = RETRIES,
-    backoff_s: float = 0.5,
-    max_backoff_s: float = 30.0,
+    retry: Retry = Retry(),  # noqa: B008 - frozen
     refresh: bool = False,
     timeout_s: float = 120.0,
-    sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[ItemOutcome]:
     """Write actions as they come, and yield what became of each, once.
 
@@ -95,24 +78,15 @@ def stream_bulk(
     Args:
         max_bytes, max_items: a request holds no more than either; a document over `max_bytes` is sent alone.
         limit: the largest request in bytes that the server takes; asked for where it first matters.
-        retries: how often a request, or an item of one, is tried again.
-        backoff_s, max_backoff_s: the first pause, and the longest; each is cut by up to half at random.
+        retry: how often a request, or an item of one, is tried again.
         refresh: make what is written searchable at once.
 
     Raises:
         ServerUnavailable: a whole request failed in all retries.
         BulkRefused: OpenSearch refused a whole request for another reason.
     """
-    sender = _Sender(
-        client=client,
-        retries=retries,
-        backoff_s=backoff_s,
-        max_backoff_s=max_backoff_s,
-        params={"filter_path": FILTER_PATH, **({"refresh": "true"} if refresh else {})},
-        timeout_s=timeout_s,
-        sleep=sleep,
-        limit=limit,
-    )
+    params = {"filter_path": FILTER_PATH, **({"refresh": "true"} if refresh else {})}
+    sender = _Sender(client, params, timeout_s, retry, limit)
     refused: list[ItemOutcome] = []
 
     def lines() -> Iterator[Line]:
@@ -137,12 +111,9 @@ class _Sender(msgspec.Struct):
     """Sends a chunk, and sends again what is worth it."""
 
     client: Any
-    retries: int
-    backoff_s: float
-    max_backoff_s: float
     params: dict[str, str]
     timeout_s: float
-    sleep: Callable[[float], None]
+    retry: Retry
     limit: int | None
 
     def send(self, chunk: Sequence[Line]) -> Iterator[ItemOutcome]:
@@ -160,13 +131,13 @@ class _Sender(msgspec.Struct):
             again: list[Line] = []
             for line, answer in zip(pending, answers, strict=True):
                 outcome = answered(line, answer, attempt)
-                if outcome.retryable and attempt <= self.retries:
+                if outcome.retryable and attempt <= self.retry.retries:
                     again.append(line)
                 else:
                     yield outcome
             pending = again
             if pending:
-                self._pause(attempt)
+                self.retry.pause(attempt)
                 attempt += 1
 
     def _split(self, chunk: Sequence[Line]) -> Iterator[ItemOutcome]:
@@ -187,23 +158,18 @@ class _Sender(msgspec.Struct):
             status = error.status_code
             if status == 413:
                 raise _TooLarge from error
-            lost = isinstance(error, OpenSearchConnectionError) and not isinstance(error, SSLError)
-            if not lost and status not in RETRYABLE:
+            if not worth_retrying(error):
                 raise BulkRefused(
                     f"OpenSearch refused a bulk request of {len(chunk)} items with {status}: {error.error}; "
                     "check the URL and the credentials, and see its log"
                 ) from error
-            if attempt > self.retries:
+            if attempt > self.retry.retries:
                 raise ServerUnavailable(
                     f"a bulk request of {len(chunk)} items ({len(body)} bytes) failed {attempt} times, at "
                     f"last with {status}: {error.error}; do the same again when OpenSearch is well"
                 ) from error
             return [{"status": 503}] * len(chunk)
         return [next(iter(item.values())) for item in answer["items"]]
-
-    def _pause(self, attempt: int) -> None:
-        full = min(self.max_backoff_s, self.backoff_s * 2.0 ** (attempt - 1))
-        self.sleep(full * random.uniform(0.5, 1.0))  # noqa: S311 - spreads writers, hides nothing
 
     def _limit(self) -> int:
         if self.limit is None:

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from trifuse.indexer.actions import Action, Line
+from trifuse.indexer.retry import RETRYABLE
 
-RETRYABLE = frozenset({429, 502, 503, 504})
 FILTER_PATH = ",".join(
     f"items.*.{field}"
     for field in ("_id", "_index", "status", "result", "error", "_version", "_seq_no", "_primary_term")

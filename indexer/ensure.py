@@ -1,0 +1,79 @@
+"""Indexes made where they are missing, and checked where they exist, before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from opensearchpy import OpenSearch
+from opensearchpy.exceptions import NotFoundError, RequestError
+
+from trifuse.encoder.errors import SpaceMismatch
+from trifuse.encoder.spaces import Space, require_same_space, spaces_in_meta
+from trifuse.indexer.errors import IndexNotOurs
+
+
+def ensure_index(client: OpenSearch, name: str, body: Mapping[str, Any]) -> bool:
+    """Make the index; or check that the one that exists has the vector fields and spaces of `body`.
+
+    Returns:
+        Whether it was made now.
+
+    Raises:
+        SpaceMismatch: it exists, with vectors of another space.
+        IndexNotOurs: it exists without vectors of a space, or the name can't be that of an index.
+    """
+    made = not client.indices.exists(index=name) and _create(client, name, body)
+    if not made:
+        for field, space in spaces_in_meta(body["mappings"].get("_meta")).items():
+            check_space(client, name, field, space)
+    return made
+
+
+def _create(client: OpenSearch, name: str, body: Mapping[str, Any]) -> bool:
+    try:
+        client.indices.create(index=name, body=body)
+    except RequestError as error:
+        if error.error == "resource_already_exists_exception":
+            return False  # another load was first
+        if error.error == "invalid_index_name_exception":
+            raise IndexNotOurs(f"{name!r} can't be the name of an index: {error}") from error
+        raise
+    return True
+
+
+def check_space(client: OpenSearch, index: str, field: str, space: Space) -> None:
+    """Refuse an index whose vectors in `field` are not of `space`.
+
+    Raises:
+        SpaceMismatch: they have another dimension, are another encoder's, or of other texts.
+        IndexNotOurs: there is no such index, or no space is known for the field.
+    """
+    try:
+        found: dict[str, Any] = client.indices.get_mapping(index=index)
+    except NotFoundError as error:
+        raise IndexNotOurs(f"there is no index {index!r}: `trifuse load` makes it") from error
+    for name, entry in found.items():
+        _check_mapping(entry["mappings"], f"field {field!r} of index {name!r}", field, space)
+
+
+def _check_mapping(mapping: Mapping[str, Any], what: str, field: str, space: Space) -> None:
+    dimension = mapping.get("properties", {}).get(field, {}).get("dimension")
+    if dimension not in (None, space.encoder.dimension):
+        raise SpaceMismatch(
+            f"{what} holds vectors of {dimension} dimensions, but the encoder {space.encoder.encoder!r} "
+            f"makes {space.encoder.dimension}: use the encoder that the index was made for (--encoder), or "
+            "another index"
+        )
+    known = spaces_in_meta(mapping.get("_meta")).get(field)
+    if known is None or dimension is None:
+        raise IndexNotOurs(
+            f"{what} has no vectors of a known space (in the mapping's _meta): the index wasn't made by "
+            "`trifuse load`; choose another name, or add vectors to it with `trifuse attach`"
+        )
+    require_same_space(space.encoder, known.encoder, what=what)
+    if known != space:
+        raise SpaceMismatch(
+            f"{what} is made from texts by the template {known.template.as_dict()}, but "
+            f"{space.template.as_dict()} is asked for: use the same template, or another index"
+        )

@@ -1,0 +1,63 @@
+"""The index `trifuse-state`: small documents that must outlive a process, one mapping for all kinds."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from opensearchpy import OpenSearch
+from opensearchpy.exceptions import NotFoundError, RequestError
+
+from trifuse.indexer.mapping import index_body
+
+STATE_INDEX = "trifuse-state"
+
+_KEYWORD = {"type": "keyword"}
+
+
+def state_body() -> dict[str, Any]:
+    """The body of the state index; `value` is kept as it is, and not searched."""
+    return index_body(
+        {
+            "kind": _KEYWORD,
+            "index": _KEYWORD,
+            "at": {"type": "date"},
+            "value": {"type": "object", "enabled": False},
+        }
+    )
+
+
+def get_state(client: OpenSearch, kind: str, key: str) -> dict[str, Any] | None:
+    """The value kept under that kind and key; None where there is none."""
+    try:
+        found = client.get(index=STATE_INDEX, id=f"{kind}:{key}")
+    except NotFoundError:
+        return None
+    value: dict[str, Any] = found["_source"]["value"]
+    return value
+
+
+def put_state(client: OpenSearch, kind: str, key: str, value: dict[str, Any], *, index: str) -> None:
+    """Keep a value, in the place of an older one; it is on disk when this returns.
+
+    Args:
+        kind: what is kept: `refresh`, `cursor`.
+        key: of what; the UUID of an index where the value must not pass to a later index of the same name.
+        index: the index that it is about, for people who look.
+    """
+    if not client.indices.exists(index=STATE_INDEX):
+        try:
+            client.indices.create(index=STATE_INDEX, body=state_body())
+        except RequestError as error:
+            if error.error != "resource_already_exists_exception":
+                raise
+    body = {"kind": kind, "index": index, "at": datetime.now(UTC).isoformat(), "value": value}
+    client.index(index=STATE_INDEX, id=f"{kind}:{key}", body=body)
+
+
+def delete_state(client: OpenSearch, kind: str, key: str) -> None:
+    """Forget a value, if it is there."""
+    try:
+        client.delete(index=STATE_INDEX, id=f"{kind}:{key}")
+    except NotFoundError:
+        return
