@@ -1,0 +1,57 @@
+"""One fused response, seen as four rankings: each signal's own, and the fused one. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+LEGS = ("lexical", "dense", "clicks")
+
+
+class Signal(msgspec.Struct, frozen=True):
+    """What one signal gave a hit: its rank and score there, the score normalised, and the signal's weight."""
+
+    rank: int
+    score: float
+    normalized: float
+    weight: float
+
+    @property
+    def share(self) -> float:
+        """What it added to the fused score."""
+        return self.weight * self.normalized
+
+
+class Ranked(msgspec.Struct, frozen=True):
+    """A hit of the fused ranking, from rank 1; `legs` has the signals that found it."""
+
+    rank: int
+    id: str
+    title: str
+    score: float
+    legs: dict[str, Signal]
+
+
+def ranked(response: Mapping[str, Any], *, title: str = "brief_title") -> list[Ranked]:
+    """The hits of an explained response; `title` is a field of `_source`."""
+    return [
+        Ranked(
+            rank=rank,
+            id=hit["_id"],
+            title=str(hit.get("_source", {}).get(title) or ""),
+            score=hit["_score"],
+            legs={
+                leg: Signal(**{name: found[name] for name in Signal.__struct_fields__})
+                for leg, found in hit["trifuse"]["legs"].items()
+                if found is not None
+            },
+        )
+        for rank, hit in enumerate(response["hits"]["hits"], start=1)
+    ]
+
+
+def by_leg(hits: Sequence[Ranked], leg: str) -> list[Ranked]:
+    """The hits that one signal found, in its own order."""
+    return sorted((hit for hit in hits if leg in hit.legs), key=lambda hit: hit.legs[leg].rank)
