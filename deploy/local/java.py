@@ -52,8 +52,8 @@ def find_java(environ: Mapping[str, str] | None = None, folders: tuple[str, ...]
     seen = "; ".join(f"{home} {why}" for home, why in refused.items()) or "no Java was found"
     raise JavaMissing(
         f"OpenSearch needs a full Java {OLDEST} or newer, and {seen}. Install one (Debian, Ubuntu:"
-        f" `apt-get install openjdk-{OLDEST}-jre-headless`, or Temurin; macOS: `brew install temurin`) or name"
-        " its folder in JAVA_HOME, or use an OpenSearch that runs elsewhere: OPENSEARCH_URL"
+        f" `apt-get install openjdk-{OLDEST}-jre-headless`, or Temurin; macOS: `brew install temurin`), or"
+        " name its folder in JAVA_HOME, or use an OpenSearch that runs elsewhere: OPENSEARCH_URL"
     )
 
 

@@ -94,7 +94,10 @@ def stop(process: Process, *, timeout_s: float = 30.0, force: bool = False) -> N
 def _signal(process: Process, number: int) -> None:
     if process.alive():
         try:
-            os.kill(process.pid, number)
+            if number == signal.SIGKILL:
+                os.killpg(process.pid, number)  # it leads its own session: its children go with it
+            else:
+                os.kill(process.pid, number)
         except ProcessLookupError:
             return
 

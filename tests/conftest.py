@@ -1,0 +1,37 @@
+"""Fixtures of every test, and the switch-off of what would reach outside of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = ("encoder", "indexer", "ranker", "worker", "deploy")
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder of real data: TRIFUSE_DATA, or `../shared/data` beside the project; skips where absent."""
+    folder = Path(os.environ.get("TRIFUSE_DATA") or ROOT.parent / "shared" / "data").expanduser()
+    if not folder.is_dir():
+        pytest.skip(f"no folder of real data at {folder}; name it in TRIFUSE_DATA")
+    return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _installed_names_only() -> Iterator[None]:
+    """At the end nothing of ours was imported by its bare folder name: every class would exist twice."""
+    yield
+    import sys
+
+    bare = [
+        name
+        for name in FOLDERS
+        if name in sys.modules
+        and Path(getattr(sys.modules[name], "__file__", None) or "/").is_relative_to(ROOT)
+    ]
+    if bare:
+        pytest.fail(f"imported by a bare folder name: {bare}; import trifuse.{bare[0]}")
