@@ -1,0 +1,90 @@
+"""Reading the click store: one script for one round trip, and a client whose waits are bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from redis import ConnectionPool, Redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+# KEYS: the clicked documents of some past queries. ARGV: how many documents to return, how many to read of a
+# query, then the weight of each key. A document scores the sum of weight · clicks / clicks of the query's
+# most clicked document. Returned: how many documents each key holds, then documents and scores, best first.
+MERGE = """
+local keep, depth = tonumber(ARGV[1]), tonumber(ARGV[2])
+local sizes, sums, ids = {}, {}, {}
+for i, key in ipairs(KEYS) do
+  local found = redis.call('ZREVRANGE', key, 0, depth - 1, 'WITHSCORES')
+  sizes[i] = #found / 2
+  local weight, best = tonumber(ARGV[i + 2]), tonumber(found[2])
+  for j = 1, #found, 2 do
+    local id = found[j]
+    if not sums[id] then
+      sums[id] = 0
+      ids[#ids + 1] = id
+    end
+    sums[id] = sums[id] + weight * 2 ^ (tonumber(found[j + 1]) - best)
+  end
+end
+table.sort(ids, function(a, b)
+  if sums[a] ~= sums[b] then return sums[a] > sums[b] end
+  return a < b
+end)
+local result = {}
+for i = 1, math.min(keep, #ids) do
+  result[2 * i - 1] = ids[i]
+  result[2 * i] = string.format('%.17g', sums[ids[i]])
+end
+return {sizes, result}
+"""
+
+_KEPT = {
+    "host",
+    "port",
+    "path",
+    "db",
+    "username",
+    "password",
+    "credential_provider",
+    "client_name",
+    "protocol",
+}
+
+
+def bounded(redis: Any, timeout_s: float) -> Any:
+    """A client of the same server that waits no longer than `timeout_s` for anything, and tries once.
+
+    A cluster's or sentinel's client comes back as it is: give those their timeouts when you make them.
+    """
+    pool = getattr(redis, "connection_pool", None)
+    if type(pool) is not ConnectionPool:
+        return redis
+    kept = {k: v for k, v in pool.connection_kwargs.items() if k in _KEPT or k.startswith("ssl")}
+    return Redis(
+        connection_pool=ConnectionPool(
+            connection_class=pool.connection_class,
+            socket_timeout=timeout_s,
+            socket_connect_timeout=timeout_s,
+            retry=Retry(NoBackoff(), 0),
+            **kept,
+        )
+    )
+
+
+def merge(
+    redis: Any, keys: Sequence[str], weights: Sequence[float], *, keep: int, depth: int
+) -> tuple[list[int], dict[str, float]]:
+    """Score the documents clicked for some past queries, in one round trip.
+
+    Returns:
+        how many documents each key holds (0: nothing was clicked, or it expired), and document id to score,
+        best first, ties by id.
+    """
+    sizes, flat = redis.register_script(MERGE)(keys=keys, args=[keep, depth, *map(repr, weights)])
+    return [int(size) for size in sizes], {_text(flat[i]): float(flat[i + 1]) for i in range(0, len(flat), 2)}
+
+
+def _text(value: bytes | str) -> str:
+    return value.decode() if isinstance(value, bytes) else value

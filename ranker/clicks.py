@@ -1,0 +1,232 @@
+"""Click evidence: the documents that were clicked for a query and for past queries like it.
+
+    store = ClickStore(redis, client)
+    evidence = store.lookup("trials", "stroke in adults", vector, space=encoder.space, budget_s=0.3)
+
+A document's score is Σ_i w_i · c_i(d) / max_d c_i(d) over the query itself and the m past queries nearest to
+it: w is the softmax of their similarities, c_i(d) the decayed count of d's clicks for query i. It is the log
+augmentation of LADER (Jin, Shin, Lu 2023: "Log-Augmented DEnse Retrieval for Biomedical Literature Search",
+section 2.2) with the share of the clicks in the place of its 0 or 1, a temperature because similarities of
+unit vectors lie close together, and a floor under them because the nearest of the past queries may be far.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import msgspec
+from opensearchpy import OpenSearch
+from opensearchpy.exceptions import TransportError
+from redis.exceptions import RedisError
+
+from trifuse.encoder.spaces import EncoderSpace
+from trifuse.encoder.types import Vectors
+from trifuse.ranker.click_redis import bounded, merge
+from trifuse.ranker.decay import HALF_LIFE_DAYS
+from trifuse.ranker.keys import clicks_key
+from trifuse.ranker.past_queries import (
+    MAX_QUERY_CHARS,
+    normalize_query,
+    queries_index,
+    query_id,
+    similar_queries_body,
+    similarity_of,
+)
+
+__all__ = ["ClickEvidence", "ClickStore", "SimilarQuery", "normalize_query"]
+
+State = Literal["ok", "partial", "neutral"]
+
+
+@dataclass(frozen=True)
+class SimilarQuery:
+    """A past query that gave evidence.
+
+    Args:
+        text: its normal form.
+        similarity: cosine or inner product of its vector and the query's; 1.0 for the query itself.
+        weight: its share in the scores; the weights of one lookup sum to 1.
+    """
+
+    text: str
+    similarity: float
+    weight: float
+
+
+@dataclass(frozen=True)
+class ClickEvidence:
+    """What the click log says of one query.
+
+    Args:
+        scores: document id to score in (0, 1], best first, ties by id; empty where there is no evidence.
+        queries: the past queries that it comes from, heaviest first.
+        state: `ok`; `partial` where only the very same query was looked up; `neutral` where nothing was.
+        reason: why the state isn't `ok`, or None.
+        took_ms: time that the lookup took.
+    """
+
+    scores: Mapping[str, float] = field(default_factory=dict)
+    queries: tuple[SimilarQuery, ...] = ()
+    state: State = "ok"
+    reason: str | None = None
+    took_ms: float = 0.0
+
+
+class _NoSimilar(Exception):
+    """Similar past queries can't be looked up; the message says why."""
+
+
+class ClickStore:
+    """Reads the click log's aggregates (Redis) and its past queries (OpenSearch). Safe to share by threads.
+
+    Args:
+        redis: a client of the click store. Its timeouts don't matter: a lookup's budget bounds every wait.
+        client: a client of OpenSearch.
+        m: how many similar past queries are looked up.
+        min_similarity: past queries below it give no evidence; a cosine or inner product.
+        temperature: of the softmax over similarities; the smaller, the more the nearest queries weigh.
+        candidates: how many documents come back at most.
+        depth: how many documents of one past query are read.
+        half_life_days: the half-life that clicks were counted with.
+    """
+
+    def __init__(
+        self,
+        redis: Any,
+        client: OpenSearch,
+        *,
+        m: int = 50,
+        min_similarity: float = 0.75,
+        temperature: float = 0.05,
+        candidates: int = 200,
+        depth: int = 100,
+        half_life_days: float = HALF_LIFE_DAYS,
+    ) -> None:
+        if m < 0 or candidates < 1 or depth < 1 or temperature <= 0:
+            raise ValueError(
+                f"a click store needs m >= 0, candidates >= 1, depth >= 1 and temperature > 0, got m={m}, "
+                f"candidates={candidates}, depth={depth}, temperature={temperature}"
+            )
+        self._redis = redis
+        self._client = client
+        self._m = m
+        self._min_similarity = min_similarity
+        self._temperature = temperature
+        self._candidates = candidates
+        self._depth = depth
+        self._half_life_days = half_life_days
+        self._bounded: dict[float, Any] = {}
+
+    def lookup(
+        self,
+        index: str,
+        text: str,
+        vector: Vectors | None = None,
+        *,
+        space: EncoderSpace | None = None,
+        budget_s: float = 0.3,
+    ) -> ClickEvidence:
+        """The click evidence for a query; never raises for a service that is down or slow.
+
+        Half of the budget is for OpenSearch (similar past queries), a quarter for reaching Redis and a
+        quarter for its answer: a service that doesn't answer within its part is left out.
+
+        Args:
+            index: the search index or alias that the clicks belong to.
+            vector: (dim,) float32 of the query, or None; without one only the same query is looked up.
+            space: the space of the vector's encoder: only past queries of the same space are compared.
+        """
+        start = time.monotonic()
+        normalized = normalize_query(text[: 2 * MAX_QUERY_CHARS])
+        if not normalized or len(normalized) > MAX_QUERY_CHARS:
+            why = (
+                "the query is empty" if not normalized else f"the query is over {MAX_QUERY_CHARS} characters"
+            )
+            return ClickEvidence(state="neutral", reason=why, took_ms=_ms(start))
+        same = (normalized, _self_similarity(vector, space))
+        reason = None
+        similar: list[tuple[str, float]] = []
+        try:
+            similar = self._similar(index, vector, space, budget_s / 2)
+        except _NoSimilar as error:
+            reason = str(error)
+        queries = [same, *(query for query in similar if query[0] != normalized)]
+        weights = softmax([similarity for _, similarity in queries], self._temperature)
+        keys = [clicks_key(index, self._half_life_days, query_id(query)) for query, _ in queries]
+        try:
+            redis = self._within(budget_s / 4)
+            sizes, sums = merge(redis, keys, weights, keep=self._candidates, depth=self._depth)
+        except (RedisError, OSError) as error:
+            why = f"the click store didn't answer: {error or type(error).__name__}"
+            return ClickEvidence(state="neutral", reason=why, took_ms=_ms(start))
+        total = sum(weight for weight, size in zip(weights, sizes, strict=True) if size) or 1.0
+        found = [
+            SimilarQuery(query, similarity, weight / total)
+            for (query, similarity), weight, size in zip(queries, weights, sizes, strict=True)
+            if size
+        ]
+        return ClickEvidence(
+            scores={doc: score / total for doc, score in sums.items()},
+            queries=tuple(sorted(found, key=lambda query: (-query.weight, query.text))),
+            state="partial" if reason else "ok",
+            reason=reason,
+            took_ms=_ms(start),
+        )
+
+    def _similar(
+        self, index: str, vector: Vectors | None, space: EncoderSpace | None, timeout_s: float
+    ) -> list[tuple[str, float]]:
+        """Normal forms and similarities of the m nearest past queries above the floor, nearest first."""
+        if vector is None or space is None:
+            raise _NoSimilar("the query has no vector: only the same query was looked up")
+        if self._m == 0:
+            return []
+        # One attempt: the client's transport would try again, and the budget would be spent several times.
+        connection = self._client.transport.get_connection()
+        try:
+            _, _, answer = connection.perform_request(
+                "POST",
+                f"/{queries_index(index)}/_search",
+                body=msgspec.json.encode(similar_queries_body(vector, space, self._m)),
+                headers={"content-type": "application/json"},
+                timeout=timeout_s,
+            )
+        except TransportError as error:
+            if error.status_code == 404:
+                raise _NoSimilar(f"no past queries yet: there is no index {queries_index(index)!r}") from None
+            raise _NoSimilar(
+                f"similar past queries weren't found: {error.status_code} {error.error}"
+            ) from error
+        found = [
+            (hit["fields"]["normalized"][0], similarity_of(hit["_score"], space.similarity))
+            for hit in msgspec.json.decode(answer)["hits"]["hits"]
+        ]
+        return [(query, similarity) for query, similarity in found if similarity >= self._min_similarity]
+
+    def _within(self, timeout_s: float) -> Any:
+        """A client with that timeout, made once; a profile has one budget, so there are few."""
+        if timeout_s not in self._bounded:
+            self._bounded[timeout_s] = bounded(self._redis, timeout_s)
+        return self._bounded[timeout_s]
+
+
+def softmax(values: Sequence[float], temperature: float) -> list[float]:
+    """exp(v / temperature), scaled to sum to 1."""
+    top = max(values)
+    powers = [math.exp((value - top) / temperature) for value in values]
+    total = sum(powers)
+    return [power / total for power in powers]
+
+
+def _self_similarity(vector: Vectors | None, space: EncoderSpace | None) -> float:
+    if vector is None or space is None or space.similarity == "cosine":
+        return 1.0
+    return float(vector @ vector)
+
+
+def _ms(start: float) -> float:
+    return (time.monotonic() - start) * 1000.0

@@ -1,0 +1,88 @@
+"""Past queries: their normal form, their id, and the search for the ones that resemble a new query.
+
+Pure functions only. A past query is one document of `trifuse-queries-NAME`. Its `_id` is made from its normal
+form, and is also the last part of the Redis key that holds what was clicked for it (`trifuse.ranker.keys`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from typing import Any, Literal
+
+from trifuse.encoder.marks import VECTOR_FIELD, space_path
+from trifuse.encoder.spaces import EncoderSpace, Space
+from trifuse.encoder.templates import TextTemplate
+from trifuse.encoder.types import Vectors
+
+QUERY_TEMPLATE = TextTemplate(("text",), role="query")
+"""How a past query is embedded: as a query, so that it stands where a new query's vector stands."""
+
+MAX_QUERY_CHARS = 1000
+"""A longer query is no search that someone repeats: it is neither kept nor looked up."""
+
+_UNREADABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_TRAILING = " .?!,;:"
+
+
+def normalize_query(text: str) -> str:
+    """The normal form by which two searches are the same query; "" where nothing is left of it.
+
+    NFKC and case folding (Unicode's NFKC_Casefold), runs of white space as one space, no control characters,
+    no punctuation at the end.
+
+    >>> normalize_query("  Aspirin\\tfor STROKE? ")
+    'aspirin for stroke'
+    """
+    for _ in range(2):  # folding can undo a composition, and composing can bring back something to fold
+        text = unicodedata.normalize("NFKC", _UNREADABLE.sub(" ", text)).casefold()
+    text = unicodedata.normalize("NFKC", text)
+    return " ".join(text.split()).rstrip(_TRAILING)
+
+
+def query_id(normalized: str) -> str:
+    """The id of a past query, from its normal form: 24 hex digits of BLAKE2b."""
+    return hashlib.blake2b(normalized.encode(), digest_size=12).hexdigest()
+
+
+def queries_index(index: str) -> str:
+    """The name of the index that holds an index's past queries."""
+    return f"trifuse-queries-{index}"
+
+
+def query_space(encoder: EncoderSpace) -> Space:
+    """The space that past queries' vectors are in, for an index embedded by `encoder`."""
+    return Space(encoder, QUERY_TEMPLATE)
+
+
+def similar_queries_body(vector: Vectors, space: EncoderSpace, m: int) -> dict[str, Any]:
+    """The search for the m past queries nearest to a query's vector, among those of the same space.
+
+    Args:
+        vector: (dim,) float32, of the encoder that `space` describes.
+    """
+    same_space = {"term": {space_path(VECTOR_FIELD): query_space(space).id}}
+    knn = {"vector": vector.tolist(), "k": m, "filter": same_space}
+    return {
+        "size": m,
+        "query": {"knn": {VECTOR_FIELD: knn}},
+        "_source": False,
+        "docvalue_fields": ["normalized"],
+        "track_total_hits": False,
+    }
+
+
+def similarity_of(score: float, similarity: Literal["cosine", "dot"]) -> float:
+    """The cosine or inner product that an engine's k-NN score was made from.
+
+    OpenSearch's Lucene engine scores `cosinesimil` as (1 + cos) / 2, and `innerproduct` as ip + 1 where
+    that is at least 1, else 1 / (1 - ip).
+    https://docs.opensearch.org/latest/field-types/supported-field-types/knn-spaces/
+
+    >>> similarity_of(0.75, "cosine"), similarity_of(0.5, "dot")
+    (0.5, -1.0)
+    """
+    if similarity == "cosine":
+        return 2.0 * score - 1.0
+    return score - 1.0 if score >= 1.0 else 1.0 - 1.0 / score
