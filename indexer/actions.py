@@ -11,6 +11,8 @@ import numpy as np
 
 from trifuse.encoder.vectors import vector_faults
 
+_MAX_ID_BYTES = 512
+
 Op = Literal["index", "create", "update", "delete"]
 
 
@@ -65,6 +67,13 @@ def _check(value: Any, path: str) -> None:
             ) from None
 
 
+def _check_id(document_id: str) -> None:
+    """OpenSearch refuses the whole request, not the item, where an id has no byte or over 512."""
+    size = len(document_id.encode("utf-8", "surrogatepass"))
+    if not 0 < size <= _MAX_ID_BYTES:
+        raise Unsendable(f"its id has {size} bytes, expected 1 to {_MAX_ID_BYTES}")
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
@@ -93,6 +102,7 @@ def to_ndjson(action: Action) -> bytes:
         lines.append({"doc": action.source or {}, **({"doc_as_upsert": True} if action.upsert else {})})
     elif action.op != "delete":
         lines.append(dict(action.source or {}))
+    _check_id(action.id)
     _check(action.source, "")
     try:
         return b"".join(_encoder.encode(line) + b"\n" for line in lines)

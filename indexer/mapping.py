@@ -64,6 +64,9 @@ _TRIAL_PROPERTIES: dict[str, Any] = {
     "references": _object(pmid=_KEYWORD, type=_KEYWORD, citation=_TEXT),
 }
 
+TRIAL_FIELDS = tuple(_TRIAL_PROPERTIES)
+"""The fields of a trial's document, without the vector and the marks."""
+
 SENTENCE_FILTERS = (
     "conditions",
     "condition_mesh",
