@@ -5,6 +5,7 @@ TrifuseError
     ├── ServerUnavailable   OpenSearch didn't answer, or had no room, in all retries
     ├── BulkRefused         OpenSearch refused a whole bulk request
     ├── IndexNotOurs        an index by that name exists, but isn't what is asked of it
+    ├── IndexMissing        there is no index by that name
     └── HintsUndelivered    the broker can't be reached: what is pending stays pending until `trifuse sync`
 """
 
@@ -31,3 +32,7 @@ class IndexNotOurs(IndexerError):
 
 class HintsUndelivered(IndexerError):
     """The broker can't be reached: what is pending stays pending until `trifuse sync` queues it."""
+
+
+class IndexMissing(IndexerError):
+    """There is no index by that name."""

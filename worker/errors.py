@@ -2,6 +2,7 @@
 
 TrifuseError
 └── WorkerError
+    └── BrokerUnsafe    the broker may throw messages away
 """
 
 from __future__ import annotations
@@ -11,3 +12,7 @@ from trifuse.encoder.errors import TrifuseError
 
 class WorkerError(TrifuseError):
     """An error of the worker."""
+
+
+class BrokerUnsafe(WorkerError):
+    """The broker may throw messages away: its `maxmemory-policy` isn't `noeviction`."""

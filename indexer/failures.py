@@ -1,0 +1,158 @@
+"""The index `trifuse-failed`: documents that can't be embedded, and why.
+
+A document that failed isn't pending while its text and the space are the same. Success removes the record.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from opensearchpy import OpenSearch
+
+from trifuse.indexer.actions import Action
+from trifuse.indexer.embedded import EmbeddedField
+from trifuse.indexer.ensure import ensure_index
+from trifuse.indexer.mapping import index_body
+from trifuse.indexer.pending import Mark
+
+FAILED_INDEX = "trifuse-failed"
+
+_KEYWORD = {"type": "keyword", "ignore_above": 8191}
+_PAGE = 1_000
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """One document that can't be embedded.
+
+    Args:
+        index, uuid, field: the vector field; the UUID keeps it from a later index of the same name.
+        doc_id, routing: the document.
+        space, text_hash: what it failed with.
+        reason: why.
+        attempts: how often it was tried.
+        at: when it was tried last, ISO 8601.
+    """
+
+    index: str
+    uuid: str
+    field: str
+    doc_id: str
+    routing: str | None
+    space: str
+    text_hash: str
+    reason: str
+    attempts: int
+    at: str
+
+    @property
+    def mark(self) -> Mark:
+        """What it failed with, as a mark."""
+        return Mark(self.space, self.text_hash)
+
+
+def failed_body() -> dict[str, Any]:
+    """The body of the index of failures."""
+    return index_body(
+        {
+            **dict.fromkeys(("index", "uuid", "field", "doc_id", "routing", "space", "text_hash"), _KEYWORD),
+            "reason": {"type": "text"},
+            "attempts": {"type": "integer"},
+            "at": {"type": "date"},
+        }
+    )
+
+
+def failure_id(uuid: str, field: str, doc_id: str) -> str:
+    """The id of a document's failure."""
+    return hashlib.sha256("\0".join((uuid, field, doc_id)).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def failure(
+    target: EmbeddedField,
+    doc_id: str,
+    routing: str | None,
+    mark: Mark,
+    reason: str,
+    *,
+    before: Failure | None,
+) -> Failure:
+    """A failure that happened now; `before` is what was known of the document."""
+    return Failure(
+        index=target.index,
+        uuid=target.uuid,
+        field=target.field,
+        doc_id=doc_id,
+        routing=routing,
+        space=mark.space,
+        text_hash=mark.hash,
+        reason=reason,
+        attempts=before.attempts + 1 if before else 1,
+        at=datetime.now(UTC).isoformat(),
+    )
+
+
+def record_actions(failures: Iterable[Failure]) -> Iterator[Action]:
+    """What writes the failures down."""
+    for item in failures:
+        yield Action(
+            op="index",
+            index=FAILED_INDEX,
+            id=failure_id(item.uuid, item.field, item.doc_id),
+            source=msgspec.to_builtins(item),
+        )
+
+
+def forget_actions(failures: Iterable[Failure]) -> Iterator[Action]:
+    """What removes failures that are over."""
+    for item in failures:
+        yield Action(op="delete", index=FAILED_INDEX, id=failure_id(item.uuid, item.field, item.doc_id))
+
+
+def ensure_failed_index(client: OpenSearch) -> None:
+    """Make the index of failures, if there is none: before the first is written."""
+    ensure_index(client, FAILED_INDEX, failed_body())
+
+
+def read_failures(client: OpenSearch, target: EmbeddedField, ids: Sequence[str]) -> dict[str, Failure]:
+    """What is known to have failed of these documents, by id."""
+    if not ids:
+        return {}
+    keys = [failure_id(target.uuid, target.field, doc_id) for doc_id in ids]
+    found = client.mget(index=FAILED_INDEX, body={"ids": keys})  # no such index: none is found
+    return {
+        doc_id: msgspec.convert(item["_source"], Failure)
+        for doc_id, item in zip(ids, found["docs"], strict=True)
+        if item.get("found")
+    }
+
+
+def failures_query(target: EmbeddedField) -> dict[str, Any]:
+    """The failures of a vector field, in its present space."""
+    terms: Mapping[str, str] = {"uuid": target.uuid, "field": target.field, "space": target.space.id}
+    return {"bool": {"filter": [{"term": {name: value}} for name, value in terms.items()]}}
+
+
+def failure_pages(client: OpenSearch, target: EmbeddedField) -> Iterator[list[Failure]]:
+    """The failures of a vector field in its present space, as far as they are searchable."""
+    after: list[Any] | None = None
+    while True:
+        body: dict[str, Any] = {
+            "query": failures_query(target),
+            "sort": [{"doc_id": "asc"}],
+            "size": _PAGE,
+            "track_total_hits": False,
+        }
+        if after is not None:
+            body["search_after"] = after
+        hits = client.search(index=FAILED_INDEX, body=body, params={"ignore_unavailable": "true"})["hits"][
+            "hits"
+        ]
+        if hits:
+            yield [msgspec.convert(hit["_source"], Failure) for hit in hits]
+            after = hits[-1]["sort"]
+        if len(hits) < _PAGE:
+            return

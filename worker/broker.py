@@ -1,0 +1,70 @@
+"""The broker must keep what it was given: a Redis that evicts keys under pressure loses messages."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import redis
+from redis.exceptions import ResponseError
+
+from trifuse.worker.errors import BrokerUnsafe
+
+logger = logging.getLogger(__name__)
+
+_SCHEMES = ("redis://", "rediss://")
+_SOCKETS = {"redis+socket://": "unix://", "unix://": "unix://"}
+
+
+def check_broker(url: str, *, timeout_s: float = 5.0) -> str | None:
+    """The broker's `maxmemory-policy`; None, and a warning in the log, where it doesn't tell.
+
+    Raises:
+        BrokerUnsafe: the policy evicts keys.
+        redis.exceptions.ConnectionError: the broker can't be reached.
+    """
+    address = _address(url)
+    if address is None:
+        logger.warning("can't ask the broker for its maxmemory-policy: make sure that it is noeviction")
+        return None
+    with redis.Redis.from_url(
+        address, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, decode_responses=True
+    ) as client:
+        policy = _policy(client)
+    if policy is None:
+        logger.warning("the broker doesn't tell its maxmemory-policy: make sure that it is noeviction")
+    elif policy != "noeviction":
+        raise BrokerUnsafe(
+            f"the broker's maxmemory-policy is {policy!r}, expected 'noeviction': under memory pressure it "
+            "would throw messages away. Set `maxmemory-policy noeviction`, or give the broker a Redis of its "
+            "own (--broker, TRIFUSE_BROKER_URL)"
+        )
+    return policy
+
+
+def _address(url: str) -> str | None:
+    """The URL as redis-py spells it; None for a broker that isn't one Redis server."""
+    if url.startswith(_SCHEMES):
+        return url
+    for scheme, ours in _SOCKETS.items():
+        if url.startswith(scheme):
+            return ours + url.removeprefix(scheme)
+    return None
+
+
+def _policy(client: redis.Redis) -> str | None:
+    """What the server answers: managed services forbid CONFIG, but most answer INFO."""
+    answers: tuple[Callable[[], Mapping[Any, Any]], ...] = (
+        lambda: client.info("memory"),
+        lambda: client.config_get("maxmemory-policy"),
+    )
+    for answer in answers:
+        try:
+            found = answer()
+        except ResponseError:  # forbidden, or no such command
+            continue
+        policy = found.get("maxmemory_policy") or found.get("maxmemory-policy")
+        if policy:
+            return str(policy)
+    return None

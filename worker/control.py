@@ -1,0 +1,28 @@
+"""What a running worker tells about itself: `celery -A trifuse.worker.app inspect trifuse_status`."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from celery.worker.control import inspect_command
+
+from trifuse.worker.inspection import STATUS_COMMAND
+from trifuse.worker.metrics import read_metrics, sums
+
+
+@inspect_command(name=STATUS_COMMAND)  # type: ignore[untyped-decorator]
+def trifuse_status(state: Any, **_: Any) -> dict[str, Any]:
+    """The encoder and device in use, and the counters of this worker's processes."""
+    resources = state.app.resources
+    processes = read_metrics(resources.metrics_dir)
+    started = next((process for process in processes if process.provider), None)
+    return {
+        "pid": os.getpid(),
+        "processes": resources.processes,
+        "encoder": resources.settings.encoder,
+        "device": resources.settings.device,
+        "space": started.space if started else "",
+        "provider": started.provider if started else "",
+        "counters": sums(processes),
+    }

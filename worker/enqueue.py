@@ -1,0 +1,82 @@
+"""Hints to the workers: which documents to look at.
+
+A hint may be lost, doubled or dropped: what is pending stands in the index, where `trifuse sync` finds it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kombu.exceptions import ChannelError, KombuError
+from redis.exceptions import RedisError
+
+from trifuse.encoder.spaces import EncoderSpace, Space
+from trifuse.indexer.errors import HintsUndelivered
+from trifuse.indexer.hints import Enqueue, Hint
+
+if TYPE_CHECKING:
+    from celery import Celery
+    from kombu.messaging import Producer
+
+logger = logging.getLogger(__name__)
+
+EMBED_TASK = "trifuse.embed"
+BATCH = 64
+"""Documents in a message: what a killed process does again at most."""
+
+MAX_MESSAGES = 2_000
+"""A queue that holds so many gets no more: the rest stays pending in the index, where `sync` finds it."""
+
+
+def queue_name(space: EncoderSpace) -> str:
+    """The queue of the workers that hold this encoder."""
+    return f"trifuse.{space.id}"
+
+
+def celery_enqueue(app: Celery, *, batch: int = BATCH, max_messages: int = MAX_MESSAGES) -> Enqueue:
+    """A function that queues documents for the workers of a space.
+
+    It raises HintsUndelivered, within seconds, where the broker can't be reached.
+
+    Args:
+        app: whose broker takes the messages.
+        batch: documents in a message.
+        max_messages: how long a queue may grow.
+    """
+
+    def enqueue(index: str, field: str, space: Space, ids: Sequence[Hint]) -> None:
+        queue = queue_name(space.encoder)
+        try:
+            with app.producer_pool.acquire(block=True, timeout=10) as producer:
+                room = max_messages - _length(producer, queue)
+                for start in range(0, len(ids), batch):
+                    if room <= 0:
+                        logger.info("queue %s is full: %d ids stay pending", queue, len(ids) - start)
+                        return
+                    app.send_task(
+                        EMBED_TASK,
+                        kwargs={"index": index, "field": field, "ids": ids[start : start + batch]},
+                        queue=queue,
+                        producer=producer,
+                        ignore_result=True,
+                        retry=False,
+                    )
+                    room -= 1
+        except (KombuError, RedisError, OSError) as error:
+            raise HintsUndelivered(
+                f"the broker at {app.connection_for_write().as_uri()} can't be reached ({error}). Nothing is "
+                "lost, what is pending stays so: start the broker or name it (--broker, TRIFUSE_BROKER_URL), "
+                f"then run `trifuse sync {index}`"
+            ) from error
+
+    return enqueue
+
+
+def _length(producer: Producer, queue: str) -> int:
+    """Messages that wait in a queue; 0 where there is no such queue yet."""
+    try:
+        return int(producer.channel.queue_declare(queue, passive=True).message_count)
+    except ChannelError:
+        return 0
