@@ -2,12 +2,57 @@
 
 TrifuseError
 └── RankerError
+    ├── BodyError           the request can't be answered as asked: refused before anything is sent (a 400)
+    ├── ProfileError        a profile's settings contradict each other or are out of range
+    ├── IndexMissing        no index, alias or pattern by that name
+    ├── SearchRejected      OpenSearch refused the user's own query; its error is handed on
+    └── SearchUnavailable   OpenSearch didn't answer
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 from trifuse.encoder.errors import TrifuseError
 
 
 class RankerError(TrifuseError):
     """An error of the ranker."""
+
+
+class BodyError(RankerError):
+    """The request can't be answered as asked: refused before anything is sent."""
+
+    status = 400
+
+
+class ProfileError(RankerError):
+    """A profile's settings contradict each other or are out of range."""
+
+
+class IndexMissing(RankerError):
+    """No index, alias or pattern by that name."""
+
+    status = 404
+
+
+class SearchRejected(RankerError):
+    """OpenSearch refused the user's own query.
+
+    Args:
+        message: one sentence.
+        status: the HTTP status that OpenSearch gave.
+        error: OpenSearch's `error` object, unchanged.
+    """
+
+    def __init__(self, message: str, *, status: int, error: Mapping[str, Any]) -> None:
+        super().__init__(message)
+        self.status = status
+        self.error = error
+
+
+class SearchUnavailable(RankerError):
+    """OpenSearch didn't answer."""
+
+    status = 503

@@ -1,0 +1,89 @@
+"""Hits of several legs to one order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from trifuse.ranker.combine import COMBINATIONS, Table
+from trifuse.ranker.normalize import NORMALIZATIONS
+from trifuse.ranker.profiles import Profile
+from trifuse.ranker.types import LEGS, Floats, Key, Ranks
+
+
+@dataclass(frozen=True)
+class LegHits:
+    """A leg's documents, best first: by score, then by `_id`. No document is there twice."""
+
+    keys: tuple[Key, ...] = ()
+    scores: tuple[float, ...] = ()
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[Key, float | None]], *, depth: int | None = None) -> LegHits:
+        """Order hits, count a repeated one once with its best score, leave out what has no finite score."""
+        best: dict[Key, float] = {}
+        for key, score in pairs:
+            if score is not None and math.isfinite(score):
+                best[key] = max(score, best.get(key, score))
+        ordered = sorted(best, key=lambda key: (-best[key], key))[:depth]
+        return cls(tuple(ordered), tuple(best[key] for key in ordered))
+
+
+@dataclass(frozen=True)
+class LegValue:
+    """What one leg gave one document."""
+
+    score: float
+    normalized: float
+    weight: float
+    rank: int
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A fused document, with what each leg gave it (None: the leg didn't bring it)."""
+
+    key: Key
+    score: float
+    legs: Mapping[str, LegValue | None]
+
+
+def fuse(legs: Mapping[str, LegHits], profile: Profile) -> list[Candidate]:
+    """Normalise each leg, combine, and order by score, then by `_id`.
+
+    The order depends on neither the order of the legs' hits nor on the page that is asked for.
+    """
+    keys = sorted({key for hits in legs.values() for key in hits.keys})
+    rows = {key: row for row, key in enumerate(keys)}
+    shape = (len(keys), len(LEGS))
+    raw: Floats = np.zeros(shape)
+    normalized: Floats = np.zeros(shape)
+    ranks: Ranks = np.zeros(shape, dtype=np.int64)
+    for column, leg in enumerate(LEGS):
+        hits = legs.get(leg, LegHits())
+        at = [rows[key] for key in hits.keys]
+        scores = np.asarray(hits.scores, dtype=np.float64)
+        raw[at, column] = scores
+        normalized[at, column] = NORMALIZATIONS[profile.normalization](scores)
+        ranks[at, column] = np.arange(1, len(at) + 1)
+    weights = np.array([profile.weights[leg] for leg in LEGS])
+    fused = COMBINATIONS[profile.combination](Table(normalized, ranks), weights, profile.rank_constant)
+
+    def value(row: int, column: int) -> LegValue | None:
+        rank = int(ranks[row, column])
+        if rank == 0:
+            return None
+        return LegValue(float(raw[row, column]), float(normalized[row, column]), float(weights[column]), rank)
+
+    order = sorted(range(len(keys)), key=lambda row: (-fused[row], keys[row]))
+    return [
+        Candidate(
+            keys[row],
+            float(fused[row]),
+            {leg: value(row, column) for column, leg in enumerate(LEGS)},
+        )
+        for row in order
+    ]

@@ -1,0 +1,162 @@
+"""Lexical, dense and clicks in one ranking, over the user's own index and query body."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from opensearchpy import OpenSearch
+
+from trifuse.encoder.types import Encoder
+from trifuse.ranker.body import read_body
+from trifuse.ranker.errors import BodyError
+from trifuse.ranker.fuse import Candidate, fuse
+from trifuse.ranker.page import collapse, group_values, key_of, page_body
+from trifuse.ranker.params import read_params
+from trifuse.ranker.plan import plan_filters
+from trifuse.ranker.profiles import Profile
+from trifuse.ranker.request import Request
+from trifuse.ranker.response import build_response, fused_hit, total_hits
+from trifuse.ranker.retrieved import Retrieved, read_answers
+from trifuse.ranker.server import Answer, asking
+from trifuse.ranker.signals import read_signals
+from trifuse.ranker.target import index_expression
+from trifuse.ranker.targets import Targets
+from trifuse.ranker.types import ClickLookup, Key
+
+
+class HybridRanker:
+    """Ranks by three signals; safe to share by threads.
+
+        ranker = HybridRanker(client, encoder, ClickStore(redis, client))
+        response = ranker.search("trials", {"query": {...}, "highlight": {...}}, text="stroke in adults")
+
+    Args:
+        encoder: makes the query's vector; None leaves the dense leg out.
+        clicks: where click evidence comes from; None leaves the click leg out.
+        profile: weights, depth and fusion; a search may use another.
+    """
+
+    def __init__(
+        self,
+        client: OpenSearch,
+        encoder: Encoder | None = None,
+        clicks: ClickLookup | None = None,
+        profile: Profile | None = None,
+    ) -> None:
+        self._client = client
+        self._encoder = encoder
+        self._clicks = clicks
+        self._profile = profile or Profile()
+        self._targets = Targets(client)
+
+    def search(
+        self,
+        index: str | Sequence[str],
+        body: Mapping[str, Any] | None = None,
+        *,
+        text: str,
+        filter: Mapping[str, Any] | None = None,
+        size: int | None = None,
+        from_: int | None = None,
+        explain: bool | None = None,
+        params: Mapping[str, Any] | None = None,
+        profile: Profile | None = None,
+    ) -> dict[str, Any]:
+        """Rank, and return a response of OpenSearch's shape.
+
+        Args:
+            index: a name, an alias, a pattern, or a list of them.
+            body: the user's own `_search` body; its query is the lexical leg, as it is. Without a query the
+                lexical leg is a `multi_match` of the text over the fields that were embedded.
+            text: what the user typed: the dense and the click leg go by it.
+            filter: one query that every hit must match, beside what the body's query requires.
+            size, from_, explain: replace the body's.
+            params: what the user's `_search` URL has: `routing`, `preference`, `typed_keys`.
+            profile: replaces the ranker's.
+
+        Returns:
+            hits with `_score` fused and `trifuse.legs`; `trifuse` with the state of each leg and the filters.
+
+        Raises:
+            BodyError: a key or a page that fusion can't honour: nothing was sent.
+            IndexMissing: no index, alias or pattern by that name.
+            SpaceMismatch: the index's vectors are in another space than the encoder's: nothing was searched.
+            SearchRejected: OpenSearch refused the user's own query.
+            SearchUnavailable: OpenSearch didn't answer.
+        """
+        started = time.perf_counter()
+        profile = profile or self._profile
+        if not isinstance(text, str):
+            raise BodyError(f"text is {text!r}: give the query's text as a string")
+        user = read_body(body or {}, depth=profile.depth, start=from_, size=size)
+        if explain is not None:
+            user = replace(user, page={**user.page, "explain": explain})
+        url = read_params(params, text=text)
+        expression = index_expression(index)
+        for fresh in (False, True):
+            target = self._targets.read(expression, url.resolving, fresh=fresh)
+            filters = plan_filters(user, target, filter)
+            signals = read_signals(text, target, profile, self._encoder, self._clicks)
+            request = Request(text, user, url, target, filters, signals, profile)
+            retrieved = self._retrieve(request)
+            # A hit from an index that wasn't known: an alias was moved meanwhile, perhaps to another space.
+            if all(hit["_index"] in target.indices for hit in retrieved.raw_hits):
+                break
+        return self._respond(request, retrieved, started)
+
+    def _retrieve(self, request: Request) -> Retrieved:
+        bodies = request.bodies()
+        if not bodies:
+            return read_answers(request, {})
+        lines = [line for body in bodies.values() for line in (request.header, body)]
+        with asking(request.target.expression):
+            answer = self._client.msearch(body=lines, params=dict(request.url.naming))
+        items = zip(bodies, answer["responses"], strict=True)
+        return read_answers(request, {leg: Answer.of(item) for leg, item in items})
+
+    def _respond(self, request: Request, retrieved: Retrieved, started: float) -> dict[str, Any]:
+        user = request.user
+        candidates = fuse(retrieved.hits, request.profile)
+        groups = None
+        if user.collapse is not None:
+            groups = group_values(retrieved.raw_hits, user.collapse)
+            candidates = collapse(candidates, groups)
+        page = candidates[user.start : user.start + user.size]
+        space = request.target.space_of(request.profile.vector_field)
+        similarity = space.encoder.similarity if space else None
+        fetched = self._fetch(request, retrieved, page)
+        hits = []
+        for candidate in page:
+            if candidate.key in fetched:
+                hit = fused_hit(fetched[candidate.key], candidate, similarity)
+                if user.collapse is not None and groups is not None:
+                    hit["fields"] = {**hit.get("fields", {}), user.collapse: [groups[candidate.key]]}
+                hits.append(hit)
+        return build_response(
+            request,
+            retrieved,
+            total=total_hits(request, retrieved) if user.tracks_total else None,
+            max_score=candidates[0].score if candidates else None,
+            hits=hits,
+            took_ms=round((time.perf_counter() - started) * 1000),
+        )
+
+    def _fetch(
+        self, request: Request, retrieved: Retrieved, page: Sequence[Candidate]
+    ) -> dict[Key, Mapping[str, Any]]:
+        """The page's documents; one that was deleted meanwhile is missing."""
+        if not page:
+            return {}
+        usable = retrieved.reports["lexical"].state != "failed"
+        keys = [candidate.key for candidate in page]
+        body = page_body(
+            request.user, request.query if usable else None, keys, request.target.vector_fields()
+        )
+        with asking(request.target.expression):
+            answer = self._client.search(
+                index=request.target.expression, body=body, params=dict(request.url.header)
+            )
+        return {key_of(hit): hit for hit in answer["hits"]["hits"]}

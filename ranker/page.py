@@ -1,0 +1,77 @@
+"""One page of the ranking: its documents fetched by the user's own query, put back into our order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from trifuse.ranker.body import UserBody
+from trifuse.ranker.errors import BodyError
+from trifuse.ranker.fuse import Candidate
+from trifuse.ranker.source import without_vectors
+from trifuse.ranker.types import Clause, Key
+
+
+def page_body(
+    user: UserBody, query: Clause | None, keys: Sequence[Key], vector_fields: Sequence[str]
+) -> dict[str, Any]:
+    """The search that fetches a page.
+
+    The user's query is optional in it: it highlights and explains where it matches, and a document that
+    another leg brought is fetched as well.
+    """
+    found: Clause = {"bool": {"filter": [_ids(keys)]}}
+    if query is not None:
+        found["bool"]["should"] = [query]
+    body = {**user.page, "size": len(keys), "query": found, "track_total_hits": False}
+    if user.timeout is not None:
+        body["timeout"] = user.timeout
+    return without_vectors(body, vector_fields)
+
+
+def _ids(keys: Sequence[Key]) -> Clause:
+    by_index: dict[str, list[str]] = {}
+    for key in keys:
+        by_index.setdefault(key.index, []).append(key.id)
+    if len(by_index) == 1:
+        return {"ids": {"values": [key.id for key in keys]}}
+    groups = [
+        {"bool": {"filter": [{"term": {"_index": index}}, {"ids": {"values": ids}}]}}
+        for index, ids in by_index.items()
+    ]
+    return {"bool": {"should": groups, "minimum_should_match": 1}}
+
+
+def key_of(hit: Mapping[str, Any]) -> Key:
+    """The document that a hit is of."""
+    return Key(hit["_id"], hit["_index"])
+
+
+def group_values(hits: Sequence[Mapping[str, Any]], field: str) -> dict[Key, Any]:
+    """The value by which each hit is grouped; None where it has none.
+
+    Raises:
+        BodyError: a document with several values is in no one group.
+    """
+    values: dict[Key, Any] = {}
+    for hit in hits:
+        found = (hit.get("fields") or {}).get(field) or [None]
+        if len(found) > 1:
+            raise BodyError(
+                f"can't collapse on {field!r}: document {hit['_id']!r} has {len(found)} values; "
+                "collapse on a field with one value"
+            )
+        values[key_of(hit)] = found[0]
+    return values
+
+
+def collapse(candidates: Sequence[Candidate], groups: Mapping[Key, Any]) -> list[Candidate]:
+    """The best of each group, in order; as in OpenSearch, documents without a value are one group."""
+    seen = set()
+    kept = []
+    for candidate in candidates:
+        group = groups.get(candidate.key)
+        if group not in seen:
+            seen.add(group)
+            kept.append(candidate)
+    return kept

@@ -1,0 +1,69 @@
+"""The parameters of a `_search` URL: every one is used, or refused by name before anything is sent."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from trifuse.ranker.errors import BodyError
+
+RESOLVING = frozenset({"allow_no_indices", "expand_wildcards", "ignore_unavailable"})
+"""Decide which indices a name stands for: go with every request."""
+
+SEARCHING = frozenset(
+    {"allow_partial_search_results", "preference", "request_cache", "routing", "search_type"}
+)
+"""Go with every leg and with the page."""
+
+NAMING = frozenset({"typed_keys"})
+"""Shape the names of aggregations and suggestions: go with the legs."""
+
+REFUSED = {
+    "filter_path": "it would cut what fusion reads; pick from the response",
+    "scroll": "fused results end at the profile's depth; page with from and size",
+    "search_pipeline": "legs run without a pipeline, so that raw scores are fused",
+    "rest_total_hits_as_int": "hits.total is an object here",
+    "q": "put the query into the body",
+}
+
+
+@dataclass(frozen=True)
+class UrlParams:
+    """A URL's parameters, taken apart.
+
+    Args:
+        resolving: for reading mappings and aliases.
+        header: for each leg's header in `_msearch`, and for the page.
+        naming: for `_msearch` itself.
+    """
+
+    resolving: Mapping[str, Any]
+    header: Mapping[str, Any]
+    naming: Mapping[str, Any]
+
+
+def read_params(params: Mapping[str, Any] | None, *, text: str) -> UrlParams:
+    """Take the parameters apart.
+
+    Without a `preference` one is made from the text: pages of one query come from the same shard copies,
+    where equal scores have one order.
+
+    Raises:
+        BodyError: naming the parameter and the remedy.
+    """
+    params = params or {}
+    for key in params:
+        if key in REFUSED:
+            raise BodyError(f"the URL's {key!r} can't be used: {REFUSED[key]}")
+        if key not in RESOLVING | SEARCHING | NAMING:
+            raise BodyError(f"the URL's {key!r} is on no list of what trifuse knows: put it into the body")
+    resolving = {key: params[key] for key in RESOLVING & params.keys()}
+    same_copies = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    header = {
+        "preference": same_copies,
+        **{key: params[key] for key in SEARCHING & params.keys()},
+        **resolving,
+    }
+    return UrlParams(resolving, header, {key: params[key] for key in NAMING & params.keys()})

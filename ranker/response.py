@@ -1,0 +1,88 @@
+"""The response: OpenSearch's own shape, with what each leg gave. Dict out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Literal
+
+from trifuse.ranker.fuse import Candidate, LegHits
+from trifuse.ranker.past_queries import similarity_of
+from trifuse.ranker.request import Request
+from trifuse.ranker.retrieved import Retrieved
+
+Similarity = Literal["cosine", "dot"]
+
+
+def total_hits(request: Request, retrieved: Retrieved) -> dict[str, Any]:
+    """`hits.total`: the larger of the lexical total and the fused candidates.
+
+    The relation is `eq` where that is the size of the union of the legs' matches, and `gte` where the union
+    may be larger: a leg was cut at its depth, failed, or brought documents that may be lexical matches or not.
+    """
+    lexical = set(retrieved.hits.get("lexical", LegHits()).keys)
+    others = {key for leg, hits in retrieved.hits.items() if leg != "lexical" for key in hits.keys}
+    counted, exact = len(lexical), retrieved.reports["lexical"].state != "failed"
+    if retrieved.lexical_total is not None:
+        counted = int(retrieved.lexical_total["value"])
+        exact = retrieved.lexical_total["relation"] == "eq"
+    if request.filters.rescore is None:
+        limit = min(request.profile.neighbours, request.profile.depth)
+        cut = any(len(hits.keys) >= limit for leg, hits in retrieved.hits.items() if leg != "lexical")
+        exact = exact and not cut and (counted <= len(lexical) or others <= lexical)
+    return {"value": max(counted, len(lexical | others)), "relation": "eq" if exact else "gte"}
+
+
+def fused_hit(
+    fetched: Mapping[str, Any], candidate: Candidate, similarity: Similarity | None
+) -> dict[str, Any]:
+    """A fetched hit with its fused score, and what each leg gave it."""
+    legs: dict[str, Any] = {
+        leg: None if value is None else asdict(value) for leg, value in candidate.legs.items()
+    }
+    if legs["dense"] is not None and similarity is not None:
+        legs["dense"]["similarity"] = similarity_of(legs["dense"]["score"], similarity)
+    hit = {**fetched, "_score": candidate.score, "trifuse": {"legs": legs}}
+    if "_explanation" in fetched:
+        hit["_explanation"] = _explanation(candidate, fetched["_explanation"])
+    return hit
+
+
+def _explanation(candidate: Candidate, of_query: Mapping[str, Any]) -> dict[str, Any]:
+    details = []
+    for leg, value in candidate.legs.items():
+        if value is not None:
+            described = (
+                f"{leg}: rank {value.rank}, score {value.score:g}, normalized {value.normalized:g}, "
+                f"weight {value.weight:g}"
+            )
+            below = [of_query] if leg == "lexical" else []
+            details.append({"value": value.normalized, "description": described, "details": below})
+    return {"value": candidate.score, "description": "legs fused by trifuse", "details": details}
+
+
+def build_response(
+    request: Request,
+    retrieved: Retrieved,
+    *,
+    total: Mapping[str, Any] | None,
+    max_score: float | None,
+    hits: Sequence[Mapping[str, Any]],
+    took_ms: int,
+) -> dict[str, Any]:
+    """The whole response; aggregations, suggestions and shards are the lexical leg's."""
+    lexical, weights = retrieved.lexical, request.profile.weights
+    found = {"max_score": max_score, "hits": list(hits)}
+    answer: dict[str, Any] = {
+        "took": took_ms,
+        "timed_out": retrieved.timed_out,
+        "_shards": lexical.get("_shards", {"total": 0, "successful": 0, "skipped": 0, "failed": 0}),
+        "hits": found if total is None else {"total": dict(total), **found},
+    }
+    answer.update({key: lexical[key] for key in ("aggregations", "suggest") if key in lexical})
+    answer["trifuse"] = {
+        "profile": request.profile.name,
+        "legs": {leg: {**asdict(each), "weight": weights[leg]} for leg, each in retrieved.reports.items()},
+        "filter": request.filters.as_dict(),
+    }
+    return answer

@@ -1,0 +1,32 @@
+"""Vectors kept out of `_source`, unless asked for by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from trifuse.ranker.queries import items
+
+
+def without_vectors(body: Mapping[str, Any], vector_fields: Sequence[str]) -> dict[str, Any]:
+    """A body whose `_source` leaves out the vector fields, and nothing else that the user asked for.
+
+    >>> without_vectors({"_source": ["title", "v"]}, ["v", "w"])["_source"]
+    {'includes': ['title', 'v'], 'excludes': ['w']}
+    """
+    if body.get("_source") is False or not vector_fields:
+        return dict(body)
+    if "_source" not in body and "stored_fields" in body:
+        # OpenSearch returns no _source beside stored fields: asking for a part of it would bring it back.
+        return dict(body)
+    wanted = body.get("_source", True)
+    spec = (
+        dict(wanted) if isinstance(wanted, Mapping) else {"includes": [] if wanted is True else items(wanted)}
+    )
+    includes = items(spec.pop("includes", spec.pop("include", None)))
+    excludes = items(spec.pop("excludes", spec.pop("exclude", None)))
+    excludes += [field for field in vector_fields if field not in includes and field not in excludes]
+    merged: dict[str, Any] = {**spec, "excludes": excludes}
+    if includes:
+        merged = {**spec, "includes": includes, "excludes": excludes}
+    return {**body, "_source": merged}

@@ -1,0 +1,153 @@
+"""What an index expression stands for: its indices, the alias filter that holds, spaces and fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from trifuse.encoder.spaces import EncoderSpace, Space, require_same_space, spaces_in_meta
+from trifuse.ranker.errors import BodyError
+from trifuse.ranker.types import Clause
+
+_TEXT_TYPES = frozenset({"annotated_text", "match_only_text", "search_as_you_type", "semantic", "text"})
+
+
+@dataclass(frozen=True)
+class Target:
+    """An index, an alias, a pattern or a list of them, resolved.
+
+    Args:
+        expression: as it goes into a request.
+        indices: the concrete indices.
+        alias_filter: what holds for every document within reach; None without a filtered alias.
+        spaces: index to vector field to space.
+        text_fields: fields that any of the indices analyses.
+    """
+
+    expression: str
+    indices: frozenset[str]
+    alias_filter: Clause | None
+    spaces: Mapping[str, Mapping[str, Space]]
+    text_fields: frozenset[str]
+
+    @property
+    def is_one_name(self) -> bool:
+        """Whether the expression is the name of one index or alias."""
+        return not set("*,") & set(self.expression) and self.expression != "_all"
+
+    def is_text(self, field: str) -> bool:
+        """Whether a match on the field is full text."""
+        return field in self.text_fields
+
+    def vector_fields(self) -> list[str]:
+        """The fields that hold trifuse's vectors."""
+        return sorted({field for spaces in self.spaces.values() for field in spaces})
+
+    def space_of(self, field: str) -> Space | None:
+        """The space of a vector field in any of the indices."""
+        return next((spaces[field] for spaces in self.spaces.values() if field in spaces), None)
+
+    def lacks(self, field: str) -> list[str]:
+        """The indices that have no such vector field."""
+        return sorted(index for index, spaces in self.spaces.items() if field not in spaces)
+
+    def template_fields(self, field: str) -> list[str]:
+        """The fields whose text was embedded, in the template's order."""
+        spaces = [each[field] for _, each in sorted(self.spaces.items()) if field in each]
+        return list(dict.fromkeys(name for space in spaces for name in space.template.fields))
+
+    def require_space(self, field: str, encoder: EncoderSpace) -> None:
+        """Refuse to compare the encoder's vectors with those of another space.
+
+        Raises:
+            SpaceMismatch: naming the index.
+        """
+        for index, spaces in sorted(self.spaces.items()):
+            if field in spaces:
+                require_same_space(encoder, spaces[field].encoder, what=f"{field!r} of the index {index!r}")
+
+
+def index_expression(index: str | Sequence[str]) -> str:
+    """Names as they go into a URL.
+
+    Raises:
+        BodyError: a name whose filters can't be known: another cluster's, date math, an exclusion.
+    """
+    names = index.split(",") if isinstance(index, str) else list(index)
+    for name in names:
+        if not name or name[0] in "<-" or ":" in name:
+            raise BodyError(
+                f"can't search {name!r}: give names or patterns of indices and aliases of this cluster, "
+                "without date math or exclusions"
+            )
+    return ",".join(names)
+
+
+def read_target(expression: str, answer: Mapping[str, Any]) -> Target:
+    """The target from the answer of `GET /{expression}`."""
+    spaces = {}
+    text_fields: set[str] = set()
+    for index, about in answer.items():
+        mapping = about.get("mappings") or {}
+        spaces[index] = spaces_in_meta(mapping.get("_meta"))
+        text_fields.update(_text_fields(mapping.get("properties") or {}))
+    filters = {index: _filter_of(expression, index, about) for index, about in answer.items()}
+    return Target(expression, frozenset(answer), _across(filters), spaces, frozenset(text_fields))
+
+
+def _text_fields(properties: Mapping[str, Any], prefix: str = "") -> Iterable[str]:
+    types: dict[str, str] = {}
+    aliases: dict[str, str] = {}
+    _collect(properties, prefix, types, aliases)
+    yield from (field for field, kind in types.items() if kind in _TEXT_TYPES)
+    yield from (alias for alias, field in aliases.items() if types.get(field) in _TEXT_TYPES)
+
+
+def _collect(
+    properties: Mapping[str, Any], prefix: str, types: dict[str, str], aliases: dict[str, str]
+) -> None:
+    for name, field in properties.items():
+        path = prefix + name
+        types[path] = field.get("type", "object")
+        if field.get("type") == "alias":
+            aliases[path] = field.get("path", "")
+        for children in ("properties", "fields"):
+            _collect(field.get(children) or {}, f"{path}.", types, aliases)
+
+
+def _filter_of(expression: str, index: str, about: Mapping[str, Any]) -> Clause | None:
+    """The filter on one index: none where a name reaches it without one, else any of those that do."""
+    names = expression.split(",")
+    if any(_names(name, index) for name in names):
+        return None
+    aliases: Mapping[str, Any] = about.get("aliases") or {}
+    reaching = [
+        alias.get("filter")
+        for title, alias in sorted(aliases.items())
+        if any(_names(n, title) for n in names)
+    ]
+    filters = [each for each in reaching if each]
+    if not filters or len(filters) < len(reaching):
+        return None
+    return filters[0] if len(filters) == 1 else {"bool": {"should": filters, "minimum_should_match": 1}}
+
+
+def _names(name: str, title: str) -> bool:
+    # Brackets are no pattern in an index expression.
+    return name in ("_all", title) or fnmatchcase(title, name.replace("[", "[[]").replace("?", "[?]"))
+
+
+def _across(filters: Mapping[str, Clause | None]) -> Clause | None:
+    """One clause that holds each index to its own filter."""
+    distinct = [each for n, each in enumerate(filters.values()) if each not in list(filters.values())[:n]]
+    if not distinct:
+        return None
+    if len(distinct) == 1:
+        return distinct[0]
+    groups = []
+    for each in distinct:
+        members: Clause = {"terms": {"_index": sorted(index for index in filters if filters[index] == each)}}
+        groups.append(members if each is None else {"bool": {"filter": [members, each]}})
+    return {"bool": {"should": groups, "minimum_should_match": 1}}

@@ -1,0 +1,64 @@
+"""What the parts of the ranker hand to each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trifuse.encoder.spaces import EncoderSpace
+from trifuse.encoder.types import Vectors
+from trifuse.ranker.clicks import ClickEvidence
+
+Clause = dict[str, Any]
+"""One query of OpenSearch's DSL: `{"term": {"status": "COMPLETED"}}`."""
+
+Floats = NDArray[np.float64]
+Ranks = NDArray[np.int64]
+
+State = Literal["ok", "empty", "off", "skipped", "failed"]
+"""A leg ran and found something; ran and found nothing; isn't there to run; had nothing to run on; broke."""
+
+LEGS = ("lexical", "dense", "clicks")
+
+
+@dataclass(frozen=True, order=True)
+class Key:
+    """A document: two indices may hold the same `_id`. Equal scores are ordered by it."""
+
+    id: str
+    index: str
+
+
+@dataclass(frozen=True)
+class LegReport:
+    """How a leg fared.
+
+    Args:
+        state: see `State`.
+        reason: why the state isn't `ok`, or what was missing where it is.
+        took_ms: encoding, click lookup and search together.
+        hits: documents that the leg brought.
+    """
+
+    state: State
+    reason: str | None = None
+    took_ms: int = 0
+    hits: int = 0
+
+
+class ClickLookup(Protocol):
+    """Where click evidence comes from (`ClickStore`): never raises, keeps to its budget."""
+
+    def lookup(
+        self,
+        index: str,
+        text: str,
+        vector: Vectors | None = None,
+        *,
+        space: EncoderSpace | None = None,
+        budget_s: float = 0.3,
+    ) -> ClickEvidence:
+        """The evidence for a query: `vector` is (dim,) float32 in that space, or None without an encoder."""
