@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from opensearchpy import OpenSearch
 from redis import Redis
@@ -14,6 +15,9 @@ from trifuse.deploy.errors import NotConfigured
 from trifuse.deploy.local.places import home_dir
 from trifuse.deploy.local.state import load_state
 from trifuse.encoder.registry import DEFAULT_ENCODER
+
+if TYPE_CHECKING:
+    from trifuse.worker.app import TrifuseCelery
 
 OPENSEARCH = "OPENSEARCH_URL"
 REDIS = "REDIS_URL"
@@ -77,7 +81,7 @@ def resolve(
 
 def opensearch_client(settings: Settings, *, timeout_s: float = 60.0) -> OpenSearch:
     """A client of the OpenSearch; a request that takes longer than `timeout_s` fails."""
-    return OpenSearch(hosts=[settings.opensearch_url], timeout=timeout_s, max_retries=0)
+    return OpenSearch(hosts=[settings.opensearch_url], timeout=timeout_s)
 
 
 def redis_client(settings: Settings, *, timeout_s: float = 5.0) -> Redis:
@@ -95,4 +99,28 @@ def redis_client(settings: Settings, *, timeout_s: float = 5.0) -> Redis:
         socket_connect_timeout=min(timeout_s, 2.0),
         socket_timeout=timeout_s,
         decode_responses=True,
+    )
+
+
+def celery_app(settings: Settings) -> TrifuseCelery:
+    """A Celery app that sends to the settings' broker.
+
+    Raises:
+        NotConfigured: the settings name none.
+    """
+    from trifuse.worker.app import create_app
+    from trifuse.worker.settings import Settings as WorkerSettings
+
+    if not settings.broker_url:
+        raise NotConfigured(
+            "there is no broker to queue work on: run `trifuse up`, or name a Redis with --broker, --redis,"
+            f" {BROKER} or {REDIS}"
+        )
+    return create_app(
+        WorkerSettings(
+            opensearch_url=settings.opensearch_url,
+            redis_url=settings.redis_url or settings.broker_url,
+            broker_url=settings.broker_url,
+            encoder=settings.encoder,
+        )
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -110,9 +109,10 @@ def start_opensearch(
     """
     java = find_java()
     user = service_user()
-    require_reachable(folder, user)
-    require_reachable(home / "lib", user)
-    require_reachable(java.executable, user)
+    elsewhere = "choose another data folder with --data or TRIFUSE_HOME, such as /var/lib/trifuse"
+    require_reachable(folder, user, remedy=elsewhere)
+    require_reachable(home / "lib", user, remedy=elsewhere)
+    require_reachable(java.executable, user, remedy="install Java for all users")
     for name in ("config", "data", "logs", "tmp"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     chosen = node_settings(folder, port, free_port()) | dict(settings or {})
@@ -131,7 +131,7 @@ def start_opensearch(
         uid=user.uid if user else None,
         gid=user.gid if user else None,
     )
-    service = Service(NAME, f"http://{HOST}:{port}", process, (log, output))
+    service = Service(NAME, f"http://{HOST}:{port}", process, (output, log))
     return wait_until_ready(service, lambda: answers(service.url), timeout_s=timeout_s)
 
 
@@ -148,8 +148,3 @@ def _environment(java_home: Path) -> dict[str, str]:
     """The few variables that the server needs: nothing else of ours is handed to it."""
     kept = {name: os.environ[name] for name in ("LANG", "LC_ALL", "TZ", "PATH") if name in os.environ}
     return kept | {"JAVA_HOME": str(java_home)}
-
-
-def forget_data(folder: Path) -> None:
-    """Delete a node's data, and nothing else of its folder."""
-    shutil.rmtree(folder / "data", ignore_errors=True)

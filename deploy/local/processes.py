@@ -112,13 +112,12 @@ def _wait_gone(process: Process, timeout_s: float) -> bool:
 
 
 def last_lines(logs: Sequence[Path], count: int = 8) -> str:
-    """The last lines of the last of these files that holds any, without a Java stack's frames."""
-    for log in reversed(logs):
+    """The last lines of each of these files, without a Java stack's frames: what a service said at its end."""
+    said: list[str] = []
+    for log in logs:
         try:
             text = log.read_text("utf-8", "replace")
         except OSError:
             continue
-        lines = [line for line in text.strip().splitlines() if not line.startswith("\tat ")]
-        if lines:
-            return "\n".join(lines[-count:])
-    return "(its log is empty)"
+        said += [line for line in text.splitlines() if line.strip() and not line.startswith("\tat ")][-count:]
+    return "\n".join(said) or "(it said nothing)"

@@ -35,21 +35,24 @@ class Service:
 
 
 def wait_until_ready(service: Service, ready: Callable[[], bool], *, timeout_s: float) -> Service:
-    """The service, once `ready` says so.
+    """The service, once `ready` says so; where it never does, the service is ended.
 
     Raises:
-        ServiceDied: it ended, or wasn't ready in time (and is ended); the message holds its last lines.
+        ServiceDied: it ended, or wasn't ready in time; the message holds its last lines.
     """
     deadline = time.monotonic() + timeout_s
-    while not ready():
-        if not service.process.alive():
-            raise ServiceDied(f"{service.name} ended while starting. {_said(service)}")
-        if time.monotonic() > deadline:
-            stop(service.process)
-            raise ServiceDied(f"{service.name} didn't answer within {timeout_s:.0f} s. {_said(service)}")
-        time.sleep(POLL_S)
+    try:
+        while not ready():
+            if not service.process.alive():
+                raise ServiceDied(f"{service.name} ended while starting. {_said(service)}")
+            if time.monotonic() > deadline:
+                raise ServiceDied(f"{service.name} wasn't ready within {timeout_s:.0f} s. {_said(service)}")
+            time.sleep(POLL_S)
+    except BaseException:
+        stop(service.process)
+        raise
     return service
 
 
 def _said(service: Service) -> str:
-    return f"Its log is {service.log}; the last lines:\n{last_lines(service.logs)}"
+    return f"Its log is {service.log}; what it said last:\n{last_lines(service.logs)}"

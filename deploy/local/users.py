@@ -46,16 +46,16 @@ def own(folder: Path, user: ServiceUser | None) -> None:
         os.chown(path, user.uid, user.gid, follow_symlinks=False)
 
 
-def require_reachable(folder: Path, user: ServiceUser | None) -> None:
-    """Raises FolderUnreachable where a folder above this one is closed to the user."""
+def require_reachable(path: Path, user: ServiceUser | None, *, remedy: str) -> None:
+    """Raises FolderUnreachable, with the remedy, where a folder above the path is closed to the user."""
     if user is None:
         return
-    for parent in reversed(folder.resolve().parents):
+    for parent in reversed(path.resolve().parents):
         status = parent.stat()
         bit = 0o100 if status.st_uid == user.uid else 0o010 if status.st_gid == user.gid else 0o001
         if not status.st_mode & bit:
             raise FolderUnreachable(
                 f"OpenSearch runs as {user.name} (it refuses root), who can't enter {parent} (mode"
-                f" {status.st_mode & 0o777:o}): choose another data folder with --data or TRIFUSE_HOME, such"
-                f" as /var/lib/trifuse, or open that one: chmod o+x {parent}"
+                f" {status.st_mode & 0o777:o}) to reach {path}: {remedy}, or open that folder:"
+                f" chmod o+x {parent}"
             )

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from trifuse.deploy.local.processes import start
 from trifuse.deploy.local.services import Service, wait_until_ready
+from trifuse.worker.app import TrifuseCelery, create_app
+from trifuse.worker.inspection import workers
+from trifuse.worker.settings import Settings
 
 NAME = "worker"
 BOOT_S = 120.0
-READY = " ready."
-"""Celery's own word, in its log, that it takes tasks."""
 
 
 def worker_command(concurrency: int, name: str) -> list[str]:
@@ -39,30 +40,45 @@ def worker_command(concurrency: int, name: str) -> list[str]:
 def start_worker(
     folder: Path,
     *,
-    environ: Mapping[str, str],
+    settings: Settings,
     concurrency: int,
     name: str = "trifuse",
+    environ: Mapping[str, str] | None = None,
     timeout_s: float = BOOT_S,
 ) -> Service:
-    """Start a worker that logs into `folder`, and wait until it takes tasks.
+    """Start a worker that logs into `folder`, and wait until it takes tasks and its encoder runs.
 
     Args:
-        environ: what names its services and encoder, over our own environment.
         concurrency: its processes.
+        name: unlike those of the broker's other workers on this machine.
+        environ: further variables, beside our own environment's and the settings'.
 
     Raises:
         ServiceDied.
     """
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / f"{name}.log"
-    log.unlink(missing_ok=True)
-    # Not from the project's folder: there Celery would find the bare `worker` and import everything twice.
+    variables = {
+        "OPENSEARCH_URL": settings.opensearch_url,
+        "REDIS_URL": settings.redis_url,
+        "TRIFUSE_BROKER_URL": settings.broker_url,
+        "TRIFUSE_ENCODER": settings.encoder,
+    }
     process = start(
-        worker_command(concurrency, name), log=log, environ=os.environ | dict(environ), folder=folder
+        worker_command(concurrency, name),
+        log=log,
+        environ=os.environ | variables | dict(environ or {}),
+        # Not the project's folder: there Celery would find the bare `worker` and import everything twice.
+        folder=folder,
     )
     service = Service(NAME, "", process, (log,))
-    return wait_until_ready(service, lambda: _is_ready(log), timeout_s=timeout_s)
+    app = create_app(settings)
+    try:
+        return wait_until_ready(service, lambda: _computes(app, process.pid), timeout_s=timeout_s)
+    finally:
+        app.close()
 
 
-def _is_ready(log: Path) -> bool:
-    return READY in log.read_text("utf-8", "replace")
+def _computes(app: TrifuseCelery, pid: int) -> bool:
+    """Whether the worker with this id answers, and a process of its pool has started the encoder."""
+    return any(info.pid == pid and info.provider for info in workers(app, timeout_s=0.5))

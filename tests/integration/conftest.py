@@ -28,6 +28,7 @@ from trifuse.deploy.local.processes import stop
 from trifuse.deploy.local.services import Service
 from trifuse.deploy.local.stack import LocalServices
 from trifuse.deploy.local.workers import start_worker
+from trifuse.worker.settings import Settings
 
 if TYPE_CHECKING:
     from trifuse.encoder.types import Encoder
@@ -164,7 +165,8 @@ class Worker:
         """Start it, and wait until it takes tasks."""
         self.service = start_worker(
             self.services.folder,
-            environ=self.services.environ() | dict(self.environ),
+            settings=Settings.from_env(self.services.environ() | dict(self.environ)),
+            environ=self.environ,
             concurrency=self.concurrency,
             name=self.name,
         )
@@ -187,7 +189,7 @@ class Worker:
 
     @property
     def log(self) -> str:
-        """What it has said since its last start."""
+        """What it has said."""
         return self.service.log.read_text("utf-8") if self.service else ""
 
     def kill_child(self) -> int:

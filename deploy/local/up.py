@@ -1,0 +1,183 @@
+"""Start what a search stack needs on this machine and leave it running; end what was left running."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from trifuse.deploy.errors import ServiceDied
+from trifuse.deploy.local import opensearch, redis, workers
+from trifuse.deploy.local.artifacts import Progress, opensearch_home, silent
+from trifuse.deploy.local.places import require_disk
+from trifuse.deploy.local.ports import free_port, require_free
+from trifuse.deploy.local.processes import stop
+from trifuse.deploy.local.services import Service
+from trifuse.deploy.local.stack import server_home
+from trifuse.deploy.local.state import State, clear_state, exclusive, load_state, save_state
+from trifuse.encoder.registry import DEFAULT_ENCODER, open_model
+from trifuse.worker.settings import Settings
+
+OPENSEARCH_PORT = 9200
+REDIS_PORT = 6379
+
+
+def default_workers() -> int:
+    """Half of the cores, four at most: OpenSearch wants some too."""
+    return max(1, min(4, (os.cpu_count() or 1) // 2))
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What `up` shall see to.
+
+    Args:
+        home: where the note of what runs is kept.
+        data: where data, logs and programs are kept.
+        opensearch_url, redis_url: services that exist, to be used and not started; None starts one.
+        broker_url: Celery's broker; None takes Redis.
+        opensearch_port, redis_port: None prefers the usual one, or else a free one; 0 takes a free one.
+        encoder: None keeps the one that runs, or takes the default.
+        heap: of OpenSearch, as `512m` or `1g`.
+        workers: processes of the Celery worker; 0 starts none.
+    """
+
+    home: Path
+    data: Path
+    opensearch_url: str | None = None
+    redis_url: str | None = None
+    broker_url: str | None = None
+    opensearch_port: int | None = None
+    redis_port: int | None = None
+    encoder: str | None = None
+    heap: str = opensearch.HEAP
+    workers: int = 1
+
+
+def up(wanted: Wanted, *, progress: Progress = silent) -> tuple[State, tuple[Service, ...]]:
+    """Start what isn't running of what is wanted; what runs now, and which of it was started by this call.
+
+    Where one can't be started, those that this call started are ended again.
+
+    Raises:
+        LocalServiceError: with its remedy.
+        DownloadFailed, ModelNotFound: of the server's files, of the encoder's.
+    """
+    with exclusive(wanted.home):
+        before = load_state(wanted.home)
+        starter = _Starter(wanted, before, progress)
+        try:
+            state = starter.run()
+        except BaseException:
+            for service in reversed(starter.started):
+                stop(service.process)
+            raise
+        save_state(wanted.home, state)
+        return state, tuple(starter.started)
+
+
+def down(home: Path) -> tuple[Service, ...]:
+    """End what `up` left running, the last started first; what was ended. Data and logs stay."""
+    with exclusive(home):
+        state = load_state(home)
+        running = [service for service in state.services if service.process.alive()] if state else []
+        for service in reversed(running):
+            stop(service.process)
+        clear_state(home)
+    return tuple(reversed(running))
+
+
+class _Starter:
+    """One run of `up`: what runs, and what of it this run started, so that a failure can end that."""
+
+    def __init__(self, wanted: Wanted, before: State | None, progress: Progress) -> None:
+        self._wanted = wanted
+        self._before = before
+        self._progress = progress
+        self._running = [service for service in before.services if service.process.alive()] if before else []
+        self.started: list[Service] = []
+
+    def run(self) -> State:
+        """See to all of it, the worker last: it needs the others."""
+        wanted = self._wanted
+        wanted.data.mkdir(parents=True, exist_ok=True)
+        redis_url = _answering(redis.NAME, wanted.redis_url, redis.answers, "--redis or REDIS_URL")
+        redis_url = redis_url or self._ensure(redis.NAME, self._redis).url
+        opensearch_url = _answering(
+            opensearch.NAME, wanted.opensearch_url, opensearch.answers, "--opensearch or OPENSEARCH_URL"
+        )
+        opensearch_url = opensearch_url or self._ensure(opensearch.NAME, self._opensearch).url
+        encoder = wanted.encoder or (self._before.encoder if self._before else DEFAULT_ENCODER)
+        state = State(opensearch_url, redis_url, wanted.broker_url or redis_url, encoder)
+        if self._before and not _same_work(self._before, state):
+            self._end(workers.NAME)
+        if wanted.workers:
+            self._ensure(workers.NAME, lambda: self._worker(state))
+        return replace(state, services=tuple(self._running))
+
+    def _ensure(self, name: str, start: Callable[[], Service]) -> Service:
+        """The service of that name that runs already, else the one that `start` starts."""
+        for service in self._running:
+            if service.name == name:
+                return service
+        self._progress(f"start {name}", 0, 1)
+        service = start()
+        self._running.append(service)
+        self.started.append(service)
+        self._progress(f"start {name}", 1, 1)
+        return service
+
+    def _end(self, name: str) -> None:
+        for service in [service for service in self._running if service.name == name]:
+            stop(service.process)
+            self._running.remove(service)
+
+    def _redis(self) -> Service:
+        port = _port(self._wanted.redis_port, REDIS_PORT, redis.NAME, "--redis-port", "REDIS_URL")
+        return redis.start_redis(self._wanted.data / "redis", port=port)
+
+    def _opensearch(self) -> Service:
+        wanted = self._wanted
+        port = _port(
+            wanted.opensearch_port, OPENSEARCH_PORT, opensearch.NAME, "--opensearch-port", "OPENSEARCH_URL"
+        )
+        require_disk(wanted.data)
+        home = opensearch_home(server_home(wanted.data), progress=self._progress)
+        return opensearch.start_opensearch(home, wanted.data / "opensearch", port=port, heap=wanted.heap)
+
+    def _worker(self, state: State) -> Service:
+        self._progress(f"fetch encoder {state.encoder}", 0, 1)
+        open_model(state.encoder)
+        self._progress(f"fetch encoder {state.encoder}", 1, 1)
+        return workers.start_worker(
+            self._wanted.data / "workers",
+            settings=Settings(
+                opensearch_url=state.opensearch_url,
+                redis_url=state.redis_url,
+                broker_url=state.broker_url,
+                encoder=state.encoder,
+            ),
+            concurrency=self._wanted.workers,
+        )
+
+
+def _answering(name: str, url: str | None, answers: Callable[[str], bool], option: str) -> str | None:
+    """The URL of a service that exists. Raises ServiceDied where it doesn't answer."""
+    if url and not answers(url):
+        raise ServiceDied(
+            f"{name} doesn't answer at {url}: start it, correct {option}, or leave that out and trifuse"
+            f" starts a {name} of its own"
+        )
+    return url
+
+
+def _port(port: int | None, usual: int, name: str, option: str, variable: str) -> int:
+    if port is None:
+        return free_port(prefer=usual)
+    return require_free(port, service=name, option=option, variable=variable) if port else free_port()
+
+
+def _same_work(one: State, other: State) -> bool:
+    keys = ("opensearch_url", "redis_url", "broker_url", "encoder")
+    return all(getattr(one, key) == getattr(other, key) for key in keys)
