@@ -7,7 +7,7 @@ is there, so that a load that was interrupted in between does it again.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -21,6 +21,7 @@ from trifuse.indexer.ensure import ensure_index
 from trifuse.indexer.hints import needs_vector
 from trifuse.indexer.mapping import SENTENCE_FILTERS, sentence_index, sentence_mapping
 from trifuse.indexer.prepare import Prepared, canonical, content_hash, embedded_hash
+from trifuse.indexer.readers import Record, Rejection
 from trifuse.indexer.report import SentenceCounts
 from trifuse.indexer.retry import Retry, retrying
 from trifuse.indexer.sentences import sentences_of
@@ -134,3 +135,9 @@ def _link(client: OpenSearch, index: str, sentences: str) -> None:
         if (meta.get("trifuse") or {}).get("sentences") != sentences:
             meta["trifuse"] = {**(meta.get("trifuse") or {}), "sentences": sentences}
             client.indices.put_mapping(index=name, body={"_meta": meta})
+
+
+def sentences_per_trial(items: Iterable[Record | Rejection]) -> float:
+    """How many sentences a trial has on average; 0 without any trial."""
+    counts = [sum(1 for _ in sentences_of(item.trial)) for item in items if isinstance(item, Record)]
+    return sum(counts) / len(counts) if counts else 0.0
