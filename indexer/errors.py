@@ -6,6 +6,8 @@ TrifuseError
     ├── BulkRefused         OpenSearch refused a whole bulk request
     ├── IndexNotOurs        an index by that name exists, but isn't what is asked of it
     ├── IndexMissing        there is no index by that name
+    ├── PathNotFound        there is no file or folder at a path that was given
+    ├── RegistryError       the registry's API refused, or didn't answer in all retries
     └── HintsUndelivered    the broker can't be reached: what is pending stays pending until `trifuse sync`
 """
 
@@ -36,3 +38,11 @@ class HintsUndelivered(IndexerError):
 
 class IndexMissing(IndexerError):
     """There is no index by that name."""
+
+
+class PathNotFound(IndexerError):
+    """There is no file or folder at a path that was given."""
+
+
+class RegistryError(IndexerError):
+    """The registry's API refused a request, or didn't answer in all retries."""

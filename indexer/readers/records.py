@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
 import msgspec
 
+from trifuse.indexer.readers.normal import Raw, trial_of
+from trifuse.indexer.readers.text import clean
+from trifuse.indexer.readers.values import nct_ids
 from trifuse.indexer.trial import Trial
 
 
@@ -37,3 +43,33 @@ class Rejection(msgspec.Struct, frozen=True):
     line: int | None
     id: str | None
     reason: str
+
+
+@dataclass
+class Place:
+    """Where a reader stands: it moves `line` on, so that damage can be named where it shows."""
+
+    source: str
+    line: int | None = None
+
+    def reject(self, reason: str, nct_id: str | None = None) -> Rejection:
+        """What stands here is no trial."""
+        return Rejection(self.source, self.line, nct_id, reason)
+
+    def records(
+        self, raw: Raw, *, unknown: Iterable[str] = (), wrapped: bool = True
+    ) -> Iterator[Record | Rejection]:
+        """The trial that stands here; one for each id where the source names several in one (`NCT1,NCT2`)."""
+        ids = nct_ids(raw.get("nct_id"))
+        if not ids:
+            yield self.reject(_no_id(raw))
+        for nct_id in ids:
+            yield Record(trial_of(nct_id, raw, wrapped=wrapped), self.source, self.line, tuple(unknown))
+
+
+def _no_id(raw: Raw) -> str:
+    found = clean(raw.get("nct_id"))
+    what = f"its id {found[:40]!r} is not an NCT id" if found else "it has no NCT id"
+    title = clean(raw.get("brief_title"))
+    titled = f" (titled {title[:60]!r})" if title else ""
+    return f"no trial: {what}{titled}; a study needs one, like NCT01234567"

@@ -1,0 +1,114 @@
+"""Texts as sources have them to texts as the record keeps them.
+
+Sources wrap lines at 80 to 100 columns, escape Markdown (`\\>=`), leave entities (`&lt;`), and mark list
+items in a dozen ways. Here they become one paragraph or list item a line.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from typing import Any
+
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
+_ENTITIES_OF_AUTHORS = {"&lte;": "≤", "&gte;": "≥"}
+_ESCAPE = re.compile(r"\\([\\`*_{}\[\]()<>#+\-.!~|&=^$%:;,/'\"@?])")
+# Controls other than tab and line feed, surrogates that no pair claims, and marks of no width.
+_UNREADABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u200b\u2060\ufeff]")
+
+MARKER = re.compile(
+    r"(?P<indent>[ ]*)"
+    r"(?:(?P<bullet>[-–—*]+(?=\s)|[•●○▪■◦‣∙·►➢✓]+)"
+    r"|(?P<number>\(?\d{1,2}(?:\.\d{1,2})*[.)](?=\s)|\(\d{1,2}\)(?=\s)"
+    r"|\(?[a-z][)](?=\s)|[a-z]\.(?=\s)|\(?[ivx]{2,4}[.)](?=\s)))"
+    r"\s*(?=\S)"
+)
+"""The start of a list item: its indent, and a bullet or a number."""
+
+# A line that was wrapped ends where the next word would have gone over the margin: 80 to 100 columns in the
+# registry's files, less up to 20 of indent where a source has stripped it. A text with a longer line than any
+# margin isn't wrapped at all: its line feeds are the author's.
+_NARROWEST_MARGIN = 64
+_WIDEST_MARGIN = 110
+
+
+def _readable(text: str) -> str:
+    """Entities and Markdown escapes decoded, NFC, line feeds only, no controls."""
+    if "&" in text:
+        text = _ENTITY.sub(lambda m: _ENTITIES_OF_AUTHORS.get(m[0]) or html.unescape(m[0]), text)
+    if "\\" in text:
+        text = _ESCAPE.sub(r"\1", text)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = _UNREADABLE.sub(" ", text)
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def clean(value: Any) -> str | None:
+    r"""A text of one line; None where there is none.
+
+    >>> clean(" age &lt;18 \\>= \r\n years ")
+    'age <18 >= years'
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str):
+        return None
+    return " ".join(_readable(value).split()) or None
+
+
+def layout(value: Any, *, wrapped: bool = True) -> str | None:
+    r"""A text of several paragraphs and list items, one a line.
+
+    Args:
+        value: the text; anything else than a text or a list of texts gives None.
+        wrapped: whether the source may wrap lines; if not, each line feed starts a paragraph.
+
+    >>> layout("Inclusion:\r\n\r\n  -  age over\r\n     18\r\n\r\n  -  consent:\r\n\r\n       1. written")
+    'Inclusion:\n- age over 18\n- consent:\n  1. written'
+    """
+    if isinstance(value, list | tuple):
+        value = "\n\n".join(item for item in value if isinstance(item, str))
+    if not isinstance(value, str):
+        return clean(value)
+    lines = _readable(value).expandtabs(4).split("\n")
+    wrapped = wrapped and max(map(len, lines)) <= _WIDEST_MARGIN
+    return "\n".join(_blocks(lines, wrapped=wrapped)) or None
+
+
+def _blocks(lines: list[str], *, wrapped: bool) -> list[str]:
+    """Paragraphs and list items, each in one line."""
+    blocks: list[str] = []
+    indents: list[int] = []  # of the list items that enclose this line
+    previous = ""  # the line before this one, "" where a block can't go on
+    for line in lines:
+        words = " ".join(line.split())
+        if not words:
+            previous = ""
+            continue
+        item = MARKER.match(line)
+        if item:
+            indent = len(item["indent"])
+            while indents and indents[-1] >= indent:
+                indents.pop()
+            blocks.append("  " * len(indents) + _item(item, line))
+            indents.append(indent)
+        elif wrapped and previous and _goes_on(previous, words):
+            blocks[-1] += " " + words
+        else:
+            if indents and len(line) - len(line.lstrip()) <= indents[0]:
+                indents.clear()
+            blocks.append(words)
+        previous = line.rstrip()
+    return blocks
+
+
+def _item(marker: re.Match[str], line: str) -> str:
+    rest = " ".join(line[marker.end() :].split())
+    return f"{marker['number'] or '-'} {rest}"
+
+
+def _goes_on(previous: str, words: str) -> bool:
+    """Whether `words` were wrapped from the line before: the first of them would not have fitted there."""
+    return len(previous) + 1 + len(words.split(" ", 1)[0]) > _NARROWEST_MARGIN
