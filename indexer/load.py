@@ -70,7 +70,7 @@ def load(
     """
     fresh = ensure_index(client, index, trial_mapping(space))
     loader = _Loader(client, index, space, enqueue, dead_letter, sentences, retry)
-    used_before = frozenset() if fresh else _fields_in_use(client, index)
+    used_before = frozenset() if fresh else _fields_in_use(client, index, retry)
     with ExitStack() as stack:
         for name in loader.indexes:
             stack.enter_context(rare_refreshes(client, name))
@@ -214,8 +214,12 @@ class _Loader:
             self.report.hinted += len(ids)
 
 
-def _fields_in_use(client: OpenSearch, index: str) -> frozenset[str]:
+def _fields_in_use(client: OpenSearch, index: str, retry: Retry) -> frozenset[str]:
     """The fields of a trial that at least one document of the index fills."""
     filters = {field: {"filter": {"exists": {"field": field}}} for field in TRIAL_FIELDS}
-    answer = client.search(index=index, body={"size": 0, "aggs": filters})
+    answer = retrying(  # an index that another load has just made answers 503 for a moment
+        lambda: client.search(index=index, body={"size": 0, "aggs": filters}),
+        what=f"searching index {index!r}",
+        retry=retry,
+    )
     return frozenset(field for field, found in answer["aggregations"].items() if found["doc_count"])
