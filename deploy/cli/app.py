@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from trifuse.deploy.cli import load
 from trifuse.deploy.cli.common import err
 from trifuse.encoder.errors import TrifuseError
 
@@ -33,6 +34,9 @@ def _root(
     ] = False,
 ) -> None:
     """Start with [bold]trifuse demo[/bold], or [bold]trifuse up[/bold] and [bold]trifuse load[/bold]."""
+
+
+load.register(app)
 
 
 def main() -> None:
