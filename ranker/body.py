@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trifuse.ranker.errors import BodyError
-from trifuse.ranker.queries import NEAREST, walk
+from trifuse.ranker.queries import NEAREST, items, walk
 from trifuse.ranker.types import Clause
 
 LEXICAL_KEYS = frozenset({"aggs", "aggregations", "suggest", "rescore", "track_total_hits", "stats"})
@@ -139,7 +139,7 @@ def _check_sort(sort: Any) -> None:
 
 
 def _check_rescore(rescore: Any, depth: int) -> None:
-    for each in rescore if isinstance(rescore, list) else [rescore] if rescore else []:
+    for each in items(rescore):
         window = each.get("window_size", 10) if isinstance(each, Mapping) else None
         if not isinstance(window, int) or window < depth:
             raise BodyError(

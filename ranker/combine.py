@@ -1,7 +1,6 @@
 """Legs to one score: one technique a function, named as in OpenSearch.
 
-A document that a leg didn't bring has 0 there: it gains nothing from that leg, and one more matching leg
-never lowers it.
+A document that a leg didn't bring gains nothing from that leg; one that it did never loses by it.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ def total_hits(request: Request, retrieved: Retrieved) -> dict[str, Any]:
     """`hits.total`: the larger of the lexical total and the fused candidates.
 
     The relation is `eq` where that is the size of the union of the legs' matches, and `gte` where the union
-    may be larger: a leg was cut at its depth, failed, or brought documents that may be lexical matches or not.
+    may be larger: a leg was cut at its depth, or failed, or what it brought may be lexical matches or not.
     """
     lexical = set(retrieved.hits.get("lexical", LegHits()).keys)
     others = {key for leg, hits in retrieved.hits.items() if leg != "lexical" for key in hits.keys}

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import itertools
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trifuse.ranker.combine import COMBINATIONS
+from trifuse.ranker.fuse import LegHits, LegValue, fuse
+from trifuse.ranker.profiles import Profile
+from trifuse.ranker.types import LEGS, Key
+
+
+def key(id: str) -> Key:
+    return Key(id, "i")
+
+
+def leg(**scores: float | None) -> LegHits:
+    return LegHits.of((key(id), score) for id, score in scores.items())
+
+
+def ids(legs: dict[str, LegHits], profile: Profile) -> list[str]:
+    return [candidate.key.id for candidate in fuse(legs, profile)]
+
+
+EQUAL = Profile(weights={"lexical": 0.5, "dense": 0.5})
+
+pairs = st.lists(
+    st.tuples(st.sampled_from("abcdefghij"), st.one_of(st.none(), st.floats(width=32))), max_size=25
+)
+legs_of_pairs = st.fixed_dictionaries(dict.fromkeys(LEGS, pairs))
+profiles = st.builds(
+    Profile,
+    weights=st.fixed_dictionaries({name: st.floats(0.01, 1) for name in LEGS}),
+    combination=st.sampled_from(sorted(COMBINATIONS)),
+)
+
+
+def test_by_hand() -> None:
+    """lexical: a 1, b 0.5, c 0; dense: c 1, d 0. Halved: a 0.5, b 0.25, c 0 + 0.5, d 0."""
+    legs = {"lexical": leg(a=9.0, b=6.0, c=3.0), "dense": leg(c=0.9, d=0.8)}
+    found = fuse(legs, EQUAL)
+    assert [(each.key.id, each.score) for each in found] == [("a", 0.5), ("c", 0.5), ("b", 0.25), ("d", 0.0)]
+    c = found[1]
+    assert c.legs == {
+        "lexical": LegValue(score=3.0, normalized=0.0, weight=0.5, rank=3),
+        "dense": LegValue(score=0.9, normalized=1.0, weight=0.5, rank=1),
+        "clicks": None,
+    }
+
+
+def test_f1_a_leg_with_one_hit() -> None:
+    (found,) = fuse({"lexical": leg(a=7.2)}, EQUAL)
+    assert found.score == 0.5
+    assert found.legs["lexical"] == LegValue(score=7.2, normalized=1.0, weight=0.5, rank=1)
+
+
+def test_f4_extreme_weights_give_the_order_of_the_first_leg() -> None:
+    profile = Profile(weights={"lexical": 0.9998, "dense": 0.0001, "clicks": 0.0001})
+    legs = {
+        "lexical": leg(a=4.0, b=3.0, c=2.0, d=1.0),
+        "dense": leg(d=0.9, c=0.8, b=0.7, a=0.6),
+        "clicks": leg(d=3.0, b=1.0),
+    }
+    assert ids(legs, profile) == ["a", "b", "c", "d"]
+
+
+def test_f7_equal_documents_are_ordered_by_id() -> None:
+    one = {"lexical": leg(c=1.0, a=1.0, b=1.0)}
+    other = {"lexical": leg(b=1.0, c=1.0, a=1.0)}
+    assert ids(one, EQUAL) == ids(other, EQUAL) == ["a", "b", "c"]
+
+
+def test_f7_the_same_id_in_two_indices_is_two_documents() -> None:
+    hits = LegHits.of([(Key("a", "i2"), 1.0), (Key("a", "i1"), 1.0)])
+    assert [each.key.index for each in fuse({"lexical": hits}, EQUAL)] == ["i1", "i2"]
+
+
+def test_f8_a_repeated_document_counts_once_with_its_best_score() -> None:
+    hits = LegHits.of([(key("a"), 1.0), (key("b"), 2.0), (key("a"), 3.0), (key("b"), 0.5)])
+    assert hits == LegHits((key("a"), key("b")), (3.0, 2.0))
+
+
+def test_f14_no_scores_negative_scores_and_empty_legs() -> None:
+    assert leg(a=None, b=float("nan"), c=float("inf")) == LegHits()
+    assert fuse({"lexical": LegHits(), "dense": LegHits(), "clicks": LegHits()}, EQUAL) == []
+    assert fuse({}, EQUAL) == []
+    assert ids({"lexical": leg(a=-2.0, b=-1.0, c=None), "dense": LegHits()}, EQUAL) == ["b", "a"]
+
+
+def test_depth_cuts_after_ordering() -> None:
+    hits = LegHits.of([(key("b"), 1.0), (key("a"), 1.0), (key("c"), 2.0)], depth=2)
+    assert [each.id for each in hits.keys] == ["c", "a"]
+
+
+@given(legs=legs_of_pairs, profile=profiles, size=st.integers(1, 6))
+def test_f9_pages_add_up_to_the_whole(
+    legs: dict[str, list[tuple[str, float | None]]], profile: Profile, size: int
+) -> None:
+    hits = {name: LegHits.of((key(id), score) for id, score in each) for name, each in legs.items()}
+    whole = ids(hits, profile)
+    pages = [ids(hits, profile)[start : start + size] for start in range(0, len(whole), size)]
+    assert [id for page in pages for id in page] == whole
+    assert len(set(whole)) == len(whole)
+
+
+@given(data=st.data(), legs=legs_of_pairs, profile=profiles)
+def test_the_order_of_hits_makes_no_difference(
+    data: st.DataObject, legs: dict[str, list[tuple[str, float | None]]], profile: Profile
+) -> None:
+    hits = {name: LegHits.of((key(id), score) for id, score in each) for name, each in legs.items()}
+    shuffled = {
+        name: LegHits.of((key(id), score) for id, score in data.draw(st.permutations(each)))
+        for name, each in legs.items()
+    }
+    assert fuse(shuffled, profile) == fuse(hits, profile)
+
+
+@given(legs=legs_of_pairs, profile=profiles)
+def test_better_everywhere_is_never_ranked_lower(
+    legs: dict[str, list[tuple[str, float | None]]], profile: Profile
+) -> None:
+    hits = {name: LegHits.of((key(id), score) for id, score in each) for name, each in legs.items()}
+    found = fuse(hits, profile)
+    for above, below in itertools.pairwise(found):
+        ranks = [(above.legs[name], below.legs[name]) for name in LEGS]
+        beaten = all(b is not None and (a is None or b.score > a.score) for a, b in ranks)
+        assert not beaten

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from opensearchpy.exceptions import ConnectionError as NoConnection
+from opensearchpy.exceptions import ConnectionTimeout, NotFoundError, RequestError, TransportError
+
+from trifuse.ranker.errors import IndexMissing, RankerError, SearchRejected, SearchUnavailable
+from trifuse.ranker.server import Answer, asking, reason_of, too_many_terms
+
+TOO_MANY = {
+    "type": "search_phase_execution_exception",
+    "root_cause": [{"type": "query_shard_exception", "reason": "failed to create query"}],
+    "failed_shards": [
+        {
+            "reason": {
+                "type": "query_shard_exception",
+                "caused_by": {"type": "too_many_clauses", "reason": "1024"},
+            }
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("failure", "expected"),
+    [
+        (NotFoundError(404, "index_not_found_exception", {}), IndexMissing),
+        (NoConnection("N/A", "refused", None), SearchUnavailable),
+        (ConnectionTimeout("TIMEOUT", "timed out", None), SearchUnavailable),
+        (TransportError(503, "unavailable", {}), SearchUnavailable),
+        (TransportError(429, "rejected", {}), SearchUnavailable),
+        (RequestError(400, "parsing", {"error": {"reason": "unknown query [x]"}}), SearchRejected),
+        (RequestError(400, "parsing", "text"), SearchRejected),
+    ],
+)
+def test_the_clients_failures_are_the_rankers(failure: Exception, expected: type[RankerError]) -> None:
+    with pytest.raises(expected), asking("i"):
+        raise failure
+
+
+def test_opensearchs_error_is_handed_on() -> None:
+    error = {"type": "parsing_exception", "reason": "unknown query [x]"}
+    with pytest.raises(SearchRejected, match=r"unknown query \[x\]") as refused, asking("i"):
+        raise RequestError(400, "parsing_exception", {"error": error, "status": 400})
+    assert (refused.value.status, refused.value.error) == (400, error)
+
+
+@pytest.mark.parametrize(
+    ("error", "many"),
+    [
+        (TOO_MANY, True),
+        ({"type": "too_many_nested_clauses"}, True),
+        ({"root_cause": [{"type": "too_many_clauses"}]}, True),
+        ({"type": "parsing_exception", "reason": "too_many_clauses"}, False),
+        ({"type": "too_many_buckets_exception"}, False),
+        ({}, False),
+    ],
+)
+def test_too_many_terms(error: dict[str, Any], many: bool) -> None:
+    assert too_many_terms(error) is many
+
+
+def test_answers() -> None:
+    failed = Answer.of({"status": 400, "error": {"reason": "no"}})
+    assert (failed.status, failed.error, failed.hits, failed.took_ms) == (400, {"reason": "no"}, [], 0)
+    found = Answer.of({"status": 200, "took": 3, "hits": {"hits": [{"_id": "1"}]}, "_shards": {"failed": 0}})
+    assert (found.error, found.hits, found.took_ms, found.partial) == (None, [{"_id": "1"}], 3, None)
+
+
+def test_what_is_missing_is_said() -> None:
+    shards = {"total": 3, "failed": 1, "failures": [{"reason": {"reason": "broken"}}]}
+    assert Answer.of({"_shards": shards}).partial == "1 of 3 shards failed: broken"
+    assert Answer.of({"timed_out": True}).partial == "time ran out: hits may be missing"
+
+
+def test_reasons() -> None:
+    assert reason_of(TOO_MANY) == "failed to create query"
+    assert reason_of({"type": "x"}) == "x"
+    assert reason_of({"reason": "a", "caused_by": {"reason": "b"}}) == "a: b"

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trifuse.encoder.errors import SpaceMismatch
+from trifuse.encoder.spaces import EncoderSpace, Space, meta_with_space
+from trifuse.encoder.templates import TextTemplate
+from trifuse.ranker.errors import BodyError
+from trifuse.ranker.target import Target, index_expression, read_target
+
+A, B = {"term": {"tenant": "a"}}, {"term": {"tenant": "b"}}
+ENCODER = EncoderSpace("tiny", "r1", "fp32", "cls", 3, True, "cosine")
+
+
+def target(expression: str, **aliases: dict[str, Any]) -> Target:
+    """Indices of those names, with aliases; a filter of None is an alias without one."""
+    answer = {
+        index: {
+            "aliases": {name: {"filter": each} if each else {} for name, each in of.items()},
+            "mappings": {},
+        }
+        for index, of in aliases.items()
+    }
+    return read_target(expression, answer)
+
+
+def test_f16_a_filtered_alias() -> None:
+    assert target("mine", i={"mine": A, "other": B}).alias_filter == A
+
+
+def test_f16_the_index_itself_has_no_filter() -> None:
+    assert target("i", i={"mine": A}).alias_filter is None
+    assert target("mine,i", i={"mine": A}).alias_filter is None
+    assert target("_all", i={"mine": A}).alias_filter is None
+    assert target("*", i={"mine": A}).alias_filter is None
+
+
+def test_f16_two_aliases_of_one_index_are_either() -> None:
+    either = {"bool": {"should": [A, B], "minimum_should_match": 1}}
+    assert target("x,y", i={"x": A, "y": B}).alias_filter == either
+    assert target("tenant-*", i={"tenant-a": A, "tenant-b": B, "z": None}).alias_filter == either
+
+
+def test_f16_one_alias_without_a_filter_lifts_them_all() -> None:
+    assert target("x,y", i={"x": A, "y": None}).alias_filter is None
+
+
+def test_f16_an_alias_with_a_filter_per_index() -> None:
+    assert target("x", i={"x": A}, j={"x": A}).alias_filter == A
+    assert target("x", i={"x": A}, j={"x": B}, k={"x": None}).alias_filter == {
+        "bool": {
+            "should": [
+                {"bool": {"filter": [{"terms": {"_index": ["i"]}}, A]}},
+                {"bool": {"filter": [{"terms": {"_index": ["j"]}}, B]}},
+                {"terms": {"_index": ["k"]}},
+            ],
+            "minimum_should_match": 1,
+        }
+    }
+
+
+def test_text_fields() -> None:
+    properties = {
+        "title": {"type": "text", "fields": {"raw": {"type": "keyword"}, "stem": {"type": "text"}}},
+        "arm": {"properties": {"name": {"type": "text"}, "type": {"type": "keyword"}}},
+        "headline": {"type": "alias", "path": "title"},
+        "year": {"type": "integer"},
+        "old": {"type": "alias", "path": "year"},
+    }
+    found = read_target("i", {"i": {"mappings": {"properties": properties}}})
+    assert found.text_fields == {"title", "title.stem", "arm.name", "headline"}
+    assert found.is_text("arm.name")
+    assert not found.is_text("title.raw")
+
+
+def spaced(*templates: TextTemplate | None) -> Target:
+    return read_target(
+        "i*",
+        {
+            f"i{n}": {"mappings": {"_meta": meta_with_space(None, "v", Space(ENCODER, each)) if each else {}}}
+            for n, each in enumerate(templates)
+        },
+    )
+
+
+def test_spaces_across_indices() -> None:
+    found = spaced(TextTemplate(("title", "text")), None, TextTemplate(("text", "notes")))
+    assert found.vector_fields() == ["v"]
+    assert found.lacks("v") == ["i1"]
+    assert found.template_fields("v") == ["title", "text", "notes"]
+    assert found.space_of("w") is None
+
+
+def test_another_space_is_refused_by_name() -> None:
+    found = spaced(TextTemplate(("title",)))
+    found.require_space("v", ENCODER)
+    other = EncoderSpace("tiny", "r1", "int8", "cls", 3, True, "cosine")
+    with pytest.raises(SpaceMismatch, match="'v' of the index 'i0'"):
+        found.require_space("v", other)
+
+
+@pytest.mark.parametrize(
+    ("index", "expression"), [("a", "a"), ("a,b", "a,b"), (["a", "b-*"], "a,b-*"), ("_all", "_all")]
+)
+def test_expressions(index: Any, expression: str) -> None:
+    assert index_expression(index) == expression
+
+
+@pytest.mark.parametrize("index", ["", "a,-b", "<logs-{now/d}>", "other:a", ["a", ""]])
+def test_expressions_whose_filters_cannot_be_known(index: Any) -> None:
+    with pytest.raises(BodyError, match="give names or patterns"):
+        index_expression(index)
+
+
+@pytest.mark.parametrize(("name", "one"), [("a", True), ("a,b", False), ("a*", False), ("_all", False)])
+def test_clicks_belong_to_one_name(name: str, one: bool) -> None:
+    assert read_target(name, {}).is_one_name is one
