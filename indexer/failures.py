@@ -18,6 +18,8 @@ from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.ensure import ensure_index
 from trifuse.indexer.mapping import index_body
 from trifuse.indexer.pending import Mark
+from trifuse.indexer.reading import PATIENT, get_documents, search
+from trifuse.indexer.retry import Retry
 
 FAILED_INDEX = "trifuse-failed"
 
@@ -119,13 +121,12 @@ def ensure_failed_index(client: OpenSearch) -> None:
 
 def read_failures(client: OpenSearch, target: EmbeddedField, ids: Sequence[str]) -> dict[str, Failure]:
     """What is known to have failed of these documents, by id."""
-    if not ids:
-        return {}
-    keys = [failure_id(target.uuid, target.field, doc_id) for doc_id in ids]
-    found = client.mget(index=FAILED_INDEX, body={"ids": keys})  # no such index: none is found
+    found = get_documents(
+        client, FAILED_INDEX, [{"_id": failure_id(target.uuid, target.field, doc_id)} for doc_id in ids]
+    )
     return {
         doc_id: msgspec.convert(item["_source"], Failure)
-        for doc_id, item in zip(ids, found["docs"], strict=True)
+        for doc_id, item in zip(ids, found, strict=True)
         if item.get("found")
     }
 
@@ -136,7 +137,9 @@ def failures_query(target: EmbeddedField) -> dict[str, Any]:
     return {"bool": {"filter": [{"term": {name: value}} for name, value in terms.items()]}}
 
 
-def failure_pages(client: OpenSearch, target: EmbeddedField) -> Iterator[list[Failure]]:
+def failure_pages(
+    client: OpenSearch, target: EmbeddedField, *, retry: Retry = PATIENT
+) -> Iterator[list[Failure]]:
     """The failures of a vector field in its present space, as far as they are searchable."""
     after: list[Any] | None = None
     while True:
@@ -148,9 +151,7 @@ def failure_pages(client: OpenSearch, target: EmbeddedField) -> Iterator[list[Fa
         }
         if after is not None:
             body["search_after"] = after
-        hits = client.search(index=FAILED_INDEX, body=body, params={"ignore_unavailable": "true"})["hits"][
-            "hits"
-        ]
+        hits = search(client, FAILED_INDEX, body, retry=retry)["hits"]["hits"]
         if hits:
             yield [msgspec.convert(hit["_source"], Failure) for hit in hits]
             after = hits[-1]["sort"]

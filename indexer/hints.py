@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from trifuse.encoder.spaces import Space
+from trifuse.encoder.spaces import EncoderSpace, Space
 
 Hint = tuple[str, str | None]
 """The id of a document, and its routing."""
+
+
+def queue_name(space: EncoderSpace) -> str:
+    """The queue of the workers that hold this encoder."""
+    return f"trifuse.{space.id}"
 
 
 class Enqueue(Protocol):

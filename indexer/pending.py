@@ -13,6 +13,7 @@ from trifuse.encoder.spaces import Space
 from trifuse.encoder.templates import build_text, text_hash
 from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.hints import Hint
+from trifuse.indexer.reading import search
 
 State = Literal["current", "empty", "stale", "missing"]
 
@@ -124,17 +125,14 @@ def pages(
     """
     while True:
         bounds = {"gt": after} if upto is None else {"gt": after, "lte": upto}
-        answer = client.search(
-            index=index,
-            params={"preference": f"_shards:{shard}|_primary"},
-            body={
-                "query": _bool(filter=[query, {"range": {"_seq_no": bounds}}]),
-                "sort": [{"_seq_no": "asc"}],
-                "_source": list(source) or False,
-                "size": size,
-                "track_total_hits": False,
-            },
-        )
+        body = {
+            "query": _bool(filter=[query, {"range": {"_seq_no": bounds}}]),
+            "sort": [{"_seq_no": "asc"}],
+            "_source": list(source) or False,
+            "size": size,
+            "track_total_hits": False,
+        }
+        answer = search(client, index, body, params={"preference": f"_shards:{shard}|_primary"})
         hits = answer["hits"]["hits"]
         if hits:
             yield [

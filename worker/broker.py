@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import redis
-from redis.exceptions import ResponseError
+from kombu.utils.url import maybe_sanitize_url
+from redis.exceptions import RedisError, ResponseError
 
+from trifuse.indexer.errors import HintsUndelivered
 from trifuse.worker.errors import BrokerUnsafe
 
 logger = logging.getLogger(__name__)
@@ -22,16 +24,19 @@ def check_broker(url: str, *, timeout_s: float = 5.0) -> str | None:
 
     Raises:
         BrokerUnsafe: the policy evicts keys.
-        redis.exceptions.ConnectionError: the broker can't be reached.
+        HintsUndelivered: the broker can't be reached.
     """
     address = _address(url)
     if address is None:
         logger.warning("can't ask the broker for its maxmemory-policy: make sure that it is noeviction")
         return None
-    with redis.Redis.from_url(
-        address, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, decode_responses=True
-    ) as client:
-        policy = _policy(client)
+    try:
+        with redis.Redis.from_url(
+            address, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, decode_responses=True
+        ) as client:
+            policy = _policy(client)
+    except RedisError as error:
+        raise unreachable(url, error) from error
     if policy is None:
         logger.warning("the broker doesn't tell its maxmemory-policy: make sure that it is noeviction")
     elif policy != "noeviction":
@@ -41,6 +46,14 @@ def check_broker(url: str, *, timeout_s: float = 5.0) -> str | None:
             "own (--broker, TRIFUSE_BROKER_URL)"
         )
     return policy
+
+
+def unreachable(url: str, error: Exception) -> HintsUndelivered:
+    """The error to raise where the broker doesn't answer; the URL's password stays out of it."""
+    return HintsUndelivered(
+        f"the broker at {maybe_sanitize_url(url)} can't be reached ({error}). Nothing is lost, what is "
+        "pending stays so: start the broker or name it (--broker, TRIFUSE_BROKER_URL); then `trifuse sync`"
+    )
 
 
 def _address(url: str) -> str | None:

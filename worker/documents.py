@@ -10,6 +10,7 @@ from opensearchpy import OpenSearch
 
 from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.pending import Mark, State, mark_of, state_of, text_fields, wanted_mark
+from trifuse.indexer.reading import get_documents, search
 
 
 class Document(msgspec.Struct, frozen=True):
@@ -45,23 +46,19 @@ def read_documents(
 
 
 def _get(client: OpenSearch, target: EmbeddedField, ids: Mapping[str, str | None]) -> dict[str, Document]:
-    if not ids:
-        return {}
     parts = [*text_fields(target), target.field]
     wanted = [
         {"_id": doc_id, "_source": parts, **({} if routing is None else {"routing": routing})}
         for doc_id, routing in ids.items()
     ]
-    answer = client.mget(index=target.index, body={"docs": wanted})
-    return {item["_id"]: _document(item, target) for item in answer["docs"] if item.get("found")}
+    items = get_documents(client, target.index, wanted)
+    return {item["_id"]: _document(item, target) for item in items if item.get("found")}
 
 
 def _routings(client: OpenSearch, index: str, ids: Sequence[str]) -> dict[str, str | None]:
     """Where documents are that weren't where they should be; nothing for those that don't exist."""
-    answer = client.search(
-        index=index,
-        body={"query": {"ids": {"values": list(ids)}}, "_source": False, "size": len(ids)},
-    )
+    body = {"query": {"ids": {"values": list(ids)}}, "_source": False, "size": len(ids)}
+    answer = search(client, index, body)
     return {hit["_id"]: hit.get("_routing") for hit in answer["hits"]["hits"]}
 
 

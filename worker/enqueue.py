@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from kombu.exceptions import ChannelError, KombuError
 from redis.exceptions import RedisError
 
-from trifuse.encoder.spaces import EncoderSpace, Space
-from trifuse.indexer.errors import HintsUndelivered
-from trifuse.indexer.hints import Enqueue, Hint
+from trifuse.encoder.spaces import Space
+from trifuse.indexer.hints import Enqueue, Hint, queue_name
+from trifuse.worker.broker import unreachable
 
 if TYPE_CHECKING:
     from celery import Celery
@@ -28,11 +28,6 @@ BATCH = 64
 
 MAX_MESSAGES = 2_000
 """A queue that holds so many gets no more: the rest stays pending in the index, where `sync` finds it."""
-
-
-def queue_name(space: EncoderSpace) -> str:
-    """The queue of the workers that hold this encoder."""
-    return f"trifuse.{space.id}"
 
 
 def celery_enqueue(app: Celery, *, batch: int = BATCH, max_messages: int = MAX_MESSAGES) -> Enqueue:
@@ -65,11 +60,7 @@ def celery_enqueue(app: Celery, *, batch: int = BATCH, max_messages: int = MAX_M
                     )
                     room -= 1
         except (KombuError, RedisError, OSError) as error:
-            raise HintsUndelivered(
-                f"the broker at {app.connection_for_write().as_uri()} can't be reached ({error}). Nothing is "
-                "lost, what is pending stays so: start the broker or name it (--broker, TRIFUSE_BROKER_URL), "
-                f"then run `trifuse sync {index}`"
-            ) from error
+            raise unreachable(app.conf.broker_url, error) from error
 
     return enqueue
 

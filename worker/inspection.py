@@ -10,7 +10,7 @@ from kombu.exceptions import KombuError
 from redis.exceptions import RedisError
 
 from trifuse.encoder.spaces import EncoderSpace
-from trifuse.worker.enqueue import queue_name
+from trifuse.indexer.hints import queue_name
 
 if TYPE_CHECKING:
     from celery import Celery

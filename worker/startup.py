@@ -13,8 +13,8 @@ from celery.signals import celeryd_init, worker_init, worker_process_init, worke
 from trifuse.encoder.devices import parse_device, require_one_runtime
 from trifuse.encoder.errors import TrifuseError
 from trifuse.encoder.registry import open_model
+from trifuse.indexer.hints import queue_name
 from trifuse.worker.broker import check_broker
-from trifuse.worker.enqueue import queue_name
 from trifuse.worker.errors import BrokerUnsafe
 
 if TYPE_CHECKING:

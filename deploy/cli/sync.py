@@ -1,0 +1,137 @@
+"""`trifuse sync`: bring an index's vectors up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from trifuse.deploy.cli.common import (
+    BrokerOption,
+    EncoderOption,
+    JsonOption,
+    OpenSearchOption,
+    RedisOption,
+    emit,
+    err,
+    fail,
+    out,
+)
+from trifuse.deploy.config import celery_app, opensearch_client, resolve
+from trifuse.indexer.sync import Progress as Step
+from trifuse.indexer.sync import SyncReport, sync
+
+_KEYS = ("pending", "embedded", "skipped", "failed")
+
+IndexArgument = Annotated[str, typer.Argument(metavar="INDEX", help="The index, or an alias.")]
+WaitOption = Annotated[bool, typer.Option("--wait", help="Stay until nothing is pending.")]
+RetryOption = Annotated[
+    bool, typer.Option("--retry-failed", help="Try again what failed before and hasn't changed since.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("sync")(sync_command)
+
+
+def sync_command(
+    index: IndexArgument,
+    wait: WaitOption = False,
+    retry_failed: RetryOption = False,
+    as_json: JsonOption = False,
+    opensearch: OpenSearchOption = None,
+    redis: RedisOption = None,
+    broker: BrokerOption = None,
+    encoder: EncoderOption = None,
+) -> None:
+    """Queue what lacks its vector: new, edited, or made by another encoder; lost by a crash or not.
+
+    Also the index's sentences and past queries. Safe to run at any time; a second run writes nothing.
+
+    Example: [bold]trifuse sync trials --wait[/bold]
+    """
+    # Celery takes half a second to import.
+    from trifuse.worker.broker import check_broker
+    from trifuse.worker.enqueue import celery_enqueue
+    from trifuse.worker.inspection import is_listening
+
+    settings = resolve(opensearch=opensearch, redis=redis, broker=broker, encoder=encoder)
+    app = celery_app(settings)
+    check_broker(app.conf.broker_url)
+    with _progress(shown=wait) as step:
+        report = sync(
+            opensearch_client(settings),
+            index,
+            celery_enqueue(app),
+            wait=wait,
+            retry_failed=retry_failed,
+            listening=lambda space: is_listening(app, space.encoder),
+            progress=step,
+        )
+    if as_json:
+        emit({key: getattr(report, key) for key in _KEYS})
+    else:
+        out.print(", ".join(f"{key} {getattr(report, key):,}" for key in _KEYS))
+    _end(index, report, waited=wait)
+
+
+def _end(index: str, report: SyncReport, *, waited: bool) -> None:
+    """Say what is left, and end with 1 where something failed, or stayed pending that was waited for."""
+    if report.stalled:
+        err.print(f"trifuse: {report.stalled}", style="red" if waited else "yellow", markup=False)
+    if report.failed:
+        fail(
+            f"{report.failed:,} documents can't be embedded: the index trifuse-failed says why, and "
+            f"`trifuse sync {index} --retry-failed` tries them again"
+        )
+    if waited and report.pending:
+        fail(f"{report.pending:,} documents are still pending")
+
+
+@contextmanager
+def _progress(*, shown: bool) -> Iterator[Callable[[Step], None] | None]:
+    """A bar an index on stderr, with rate and time left; None where nothing is waited for."""
+    if not shown:
+        yield None
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        _Rate(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=err) as progress:
+        bars: dict[str, TaskID] = {}
+
+        def step(now: Step) -> None:
+            if now.index not in bars:
+                bars[now.index] = progress.add_task(now.index, total=now.pending)
+            progress.update(bars[now.index], total=now.pending, completed=now.done)
+
+        yield step
+
+
+class _Rate(ProgressColumn):
+    """Documents a second."""
+
+    def render(self, task: Task) -> Text:
+        """The present rate, or nothing before the first documents are done."""
+        speed = task.finished_speed or task.speed
+        return Text("" if speed is None else f"{speed:.0f}/s")

@@ -1,0 +1,99 @@
+"""How far an index has been checked for stale vectors: a `_seq_no` per shard, kept in the state index.
+
+Every write of a document moves its `_seq_no` to the end of its shard's history. So what is at or below the
+cursor hasn't been written since it was found to be in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from opensearchpy import OpenSearch
+
+from trifuse.indexer.embedded import EmbeddedField
+from trifuse.indexer.reading import PATIENT
+from trifuse.indexer.retry import Retry, retrying
+from trifuse.indexer.state import delete_state, get_state, put_state
+
+KIND = "cursor"
+
+
+class Shard(msgspec.Struct, frozen=True):
+    """One primary shard as it stands.
+
+    Args:
+        number: its number.
+        history: the id of its history: numbers of another history mean nothing.
+        checkpoint: every write up to this number is done, on all copies.
+    """
+
+    number: int
+    history: str
+    checkpoint: int
+
+
+class Cursors(msgspec.Struct, frozen=True):
+    """How far a vector field was checked, and what was found.
+
+    Args:
+        shards: number of a shard to its history's id and the last `_seq_no` that was checked.
+        stale: documents that were stale.
+        at: when that was, ISO 8601; None if never.
+    """
+
+    shards: Mapping[str, tuple[str, int]] = {}
+    stale: int = 0
+    at: str | None = None
+
+    def after(self, shard: Shard) -> int:
+        """The last `_seq_no` of this shard that needs no check; -1 where all do."""
+        history, seq_no = self.shards.get(str(shard.number), ("", -1))
+        return seq_no if history == shard.history else -1
+
+
+def read_shards(client: OpenSearch, index: str, *, retry: Retry = PATIENT) -> list[Shard]:
+    """The primary shards of an index. Read them before the refresh that makes their writes searchable."""
+    answer: dict[str, Any] = retrying(
+        lambda: client.indices.stats(index=index, level="shards"),
+        what=f"the shards of the index {index!r}",
+        retry=retry,
+    )
+    shards: dict[str, Any] = answer["indices"].get(index, {}).get("shards", {})
+    found = [
+        Shard(
+            int(number),
+            copy["commit"]["user_data"].get("history_uuid", ""),
+            int(copy["seq_no"]["global_checkpoint"]),
+        )
+        for number, copies in shards.items()
+        for copy in copies
+        if copy["routing"]["primary"]
+    ]
+    return sorted(found, key=lambda shard: shard.number)
+
+
+def read_cursors(client: OpenSearch, target: EmbeddedField) -> Cursors:
+    """What was kept for the vector field; nothing checked if nothing was."""
+    kept = get_state(client, KIND, _key(target))
+    return Cursors() if kept is None else msgspec.convert(kept, Cursors)
+
+
+def keep_cursors(
+    client: OpenSearch, target: EmbeddedField, shards: Mapping[str, tuple[str, int]], *, stale: int
+) -> None:
+    """Keep how far the field was checked now."""
+    cursors = Cursors(shards, stale, datetime.now(UTC).isoformat(timespec="seconds"))
+    put_state(client, KIND, _key(target), msgspec.to_builtins(cursors), index=target.index)
+
+
+def forget_cursors(client: OpenSearch, target: EmbeddedField) -> None:
+    """Have the whole field checked again."""
+    delete_state(client, KIND, _key(target))
+
+
+def _key(target: EmbeddedField) -> str:
+    """A cursor says nothing of vectors in another space, nor of a later index of the same name."""
+    return f"{target.uuid}:{target.field}:{target.space.id}"

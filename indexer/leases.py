@@ -1,0 +1,56 @@
+"""Which documents were queued, when, and which are to be queued again: no I/O, no clock of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from trifuse.indexer.scan import Pending
+
+
+class Leases:
+    """Documents that were queued and aren't written yet, oldest first.
+
+    A queue is worked off in order, so a document waits for all that were queued before it. Its lease runs
+    from when it was queued, or from the last sign of progress if that is later.
+
+    Args:
+        lease_s: how long a document may stay unwritten without any progress before it is queued again.
+    """
+
+    def __init__(self, lease_s: float, now: float) -> None:
+        self._lease_s = lease_s
+        self._queued: dict[str, tuple[Pending, float]] = {}
+        self.progress_at = now
+
+    def __len__(self) -> int:
+        return len(self._queued)
+
+    def __contains__(self, doc_id: str) -> bool:
+        return doc_id in self._queued
+
+    def add(self, items: Iterable[Pending], now: float) -> None:
+        """Note what was queued; an item that was there already goes to the end."""
+        for item in items:
+            self._queued.pop(item.id, None)
+            self._queued[item.id] = (item, now)
+
+    def oldest(self, count: int) -> list[Pending]:
+        """Those that should be written first."""
+        return [item for item, _ in islice(self._queued.values(), count)]
+
+    def written(self, ids: Iterable[str], now: float) -> None:
+        """Note what needs no waiting for any more."""
+        for doc_id in ids:
+            if self._queued.pop(doc_id, None) is not None:
+                self.progress_at = now
+
+    def expired(self, now: float) -> Iterator[Pending]:
+        """Those whose lease is over."""
+        for item, queued_at in self._queued.values():
+            if now - max(queued_at, self.progress_at) >= self._lease_s:
+                yield item
+
+    def idle_s(self, now: float) -> float:
+        """Seconds since anything was written."""
+        return now - self.progress_at

@@ -1,0 +1,74 @@
+"""Read from a server that may be restarting: a missing shard is never taken for a missing document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from opensearchpy import OpenSearch
+
+from trifuse.indexer.errors import ServerUnavailable
+from trifuse.indexer.retry import Retry, retrying
+
+PATIENT = Retry()
+"""Waits a minute and a half: as long as a server takes to restart."""
+
+_NO_INDEX = "index_not_found_exception"
+
+
+def search(
+    client: OpenSearch,
+    index: str,
+    body: Mapping[str, Any],
+    *,
+    params: Mapping[str, Any] | None = None,
+    retry: Retry = PATIENT,
+) -> dict[str, Any]:
+    """The answer of a search that all shards took part in; no hits where there is no such index.
+
+    Raises:
+        ServerUnavailable: some shards didn't answer in all retries.
+        TransportError: OpenSearch refused the search.
+    """
+    given = {"allow_partial_search_results": "false", "ignore_unavailable": "true", **(params or {})}
+    answer: dict[str, Any] = retrying(
+        lambda: client.search(index=index, body=body, params=given),
+        what=f"a search in the index {index!r}",
+        retry=retry,
+    )
+    return answer
+
+
+def get_documents(
+    client: OpenSearch, index: str, documents: Sequence[Mapping[str, Any]], *, retry: Retry = PATIENT
+) -> list[dict[str, Any]]:
+    """The newest versions of documents, refreshed or not: one item each, `found` or not.
+
+    Args:
+        documents: `_id`, and where needed `routing` and `_source`, each.
+
+    Raises:
+        ServerUnavailable: a shard that may hold one of them didn't answer in all retries.
+        TransportError: OpenSearch refused the request.
+    """
+    if not documents:
+        return []
+    attempt = 1
+    while True:
+        answer = retrying(
+            lambda: client.mget(index=index, body={"docs": list(documents)}),
+            what=f"reading {len(documents)} documents of the index {index!r}",
+            retry=retry,
+        )
+        items: list[dict[str, Any]] = answer["docs"]
+        errors = [item["error"] for item in items if "error" in item]
+        lasting = [error for error in errors if error.get("type") != _NO_INDEX]
+        if not lasting:
+            return items
+        if attempt > retry.retries:
+            raise ServerUnavailable(
+                f"{len(lasting)} of {len(documents)} documents of the index {index!r} can't be read: "
+                f"{lasting[0].get('reason')}; do the same again when OpenSearch is well"
+            )
+        retry.pause(attempt)
+        attempt += 1

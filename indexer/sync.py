@@ -1,0 +1,175 @@
+"""Bring an index's vectors up to date: find what is pending, queue it, and wait if asked to.
+
+The index is the record of what is still to do. Whatever became of messages, workers and brokers before, a
+sync ends with one valid vector for every document that has a text, or says what is left and why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+
+import msgspec
+from opensearchpy import OpenSearch
+from opensearchpy.exceptions import NotFoundError
+
+from trifuse.encoder.spaces import Space
+from trifuse.indexer.bulk import bulk
+from trifuse.indexer.counts import Counts, count_field, counts, total
+from trifuse.indexer.cursors import forget_cursors
+from trifuse.indexer.embedded import EmbeddedField, companions, embedded_fields
+from trifuse.indexer.errors import IndexMissing
+from trifuse.indexer.failures import FAILED_INDEX, failure_pages, forget_actions
+from trifuse.indexer.follow import Followed, Patience, follow, no_worker
+from trifuse.indexer.hints import Enqueue, Hint
+from trifuse.indexer.refresh import restore_refresh
+from trifuse.indexer.scan import scan
+
+__all__ = ["Enqueue", "Hint", "Patience", "Progress", "SyncReport", "counts", "sync"]
+
+_CHUNK = 512
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """How far waiting has come in one index.
+
+    Args:
+        index: the index.
+        pending: documents that were pending when its turn came.
+        done: how many of these need no waiting for any more.
+    """
+
+    index: str
+    pending: int
+    done: int
+
+
+class SyncReport(msgspec.Struct, frozen=True):
+    """The documents of the index and of its companions: each is one of the four.
+
+    Args:
+        pending: still lack their vector.
+        embedded: got it while sync waited.
+        skipped: needed nothing, or have no text.
+        failed: can't be embedded as they are: see the index `trifuse-failed`.
+        stalled: why what is pending won't move by itself; "" where nothing is known to be in the way.
+    """
+
+    pending: int
+    embedded: int
+    skipped: int
+    failed: int
+    stalled: str = ""
+
+
+def sync(
+    client: OpenSearch,
+    index: str,
+    enqueue: Enqueue,
+    *,
+    wait: bool = False,
+    retry_failed: bool = False,
+    patience: Patience = Patience(),  # noqa: B008 - frozen
+    listening: Callable[[Space], bool] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> SyncReport:
+    """Queue the documents that lack the vector of their text: of the index, its sentences, its past queries.
+
+    Also puts back a refresh interval that a killed load has left behind.
+
+    Args:
+        wait: stay until nothing is pending, queue again what got lost, and give up where nothing moves.
+        retry_failed: queue also what failed before and hasn't changed since.
+        patience: how to wait.
+        listening: tells whether a worker takes the tasks of a space; asked where nothing moves, and at the
+            end of a sync that doesn't wait.
+        progress: told how far waiting has come.
+
+    Raises:
+        IndexMissing, IndexNotOurs, SpaceMismatch: the index can't be synced.
+        HintsUndelivered: the broker can't be reached, and sync doesn't wait for it.
+        ServerUnavailable: OpenSearch was away for longer than a restart takes.
+    """
+    try:
+        targets = list(_targets(client, index))
+        if retry_failed:
+            for target in targets:
+                _forget(client, target)
+        if not wait:
+            seen = [_queue_all(client, target, enqueue, listening) for target in targets]
+            return _report(seen, [count_field(client, target) for target in targets])
+        seen = []
+        for target in targets:
+            seen.append(_wait(client, target, enqueue, patience, listening, progress))
+            if seen[-1].stalled:
+                break
+        return _report(seen, [_refreshed(client, target) for target in targets])
+    except NotFoundError as error:
+        raise IndexMissing(f"the index {index!r} was deleted while it was synced") from error
+
+
+def _targets(client: OpenSearch, index: str) -> Iterator[EmbeddedField]:
+    fields = embedded_fields(client, index)
+    for name in [index, *companions(client, index)]:
+        restore_refresh(client, name)
+        yield from fields if name == index else embedded_fields(client, name)
+
+
+def _forget(client: OpenSearch, target: EmbeddedField) -> None:
+    """Take what failed for pending again: stale documents among it lie below the cursor."""
+    client.indices.refresh(index=FAILED_INDEX, params={"ignore_unavailable": "true"})
+    for page in failure_pages(client, target):
+        bulk(client, forget_actions(page))
+    forget_cursors(client, target)
+
+
+def _queue_all(
+    client: OpenSearch,
+    target: EmbeddedField,
+    enqueue: Enqueue,
+    listening: Callable[[Space], bool] | None,
+) -> Followed:
+    seen = Followed()
+    found = scan(client, target)
+    while chunk := [item.hint for item in islice(found, _CHUNK)]:
+        enqueue(target.index, target.field, target.space, chunk)
+        seen.found += len(chunk)
+    if seen.found and listening is not None and not listening(target.space):
+        seen.stalled = no_worker(target.space)
+    return seen
+
+
+def _wait(
+    client: OpenSearch,
+    target: EmbeddedField,
+    enqueue: Enqueue,
+    patience: Patience,
+    listening: Callable[[Space], bool] | None,
+    progress: Callable[[Progress], None] | None,
+) -> Followed:
+    pending = _refreshed(client, target).pending if progress is not None else 0
+
+    def tell(seen: Followed) -> None:
+        if progress is not None:
+            progress(Progress(target.index, max(pending, seen.found), seen.done))
+
+    tell(Followed())
+    return follow(client, target, enqueue, patience=patience, listening=listening, progress=tell)
+
+
+def _refreshed(client: OpenSearch, target: EmbeddedField) -> Counts:
+    client.indices.refresh(index=f"{target.index},{FAILED_INDEX}", params={"ignore_unavailable": "true"})
+    return count_field(client, target)
+
+
+def _report(seen: Iterable[Followed], counted: Iterable[Counts]) -> SyncReport:
+    """What was seen while waiting, and what the indexes hold now."""
+    followed, now = list(seen), total(list(counted))
+    embedded = sum(item.embedded for item in followed)
+    return SyncReport(
+        pending=now.pending,
+        embedded=embedded,
+        skipped=max(0, now.current + now.empty - embedded),
+        failed=now.failed,
+        stalled=next((item.stalled for item in followed if item.stalled), ""),
+    )
