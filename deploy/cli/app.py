@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from trifuse.deploy.cli import load
+from trifuse.deploy.cli import fetch, load
 from trifuse.deploy.cli.common import err
 from trifuse.encoder.errors import TrifuseError
 
@@ -36,6 +36,7 @@ def _root(
     """Start with [bold]trifuse demo[/bold], or [bold]trifuse up[/bold] and [bold]trifuse load[/bold]."""
 
 
+fetch.register(app)
 load.register(app)
 
 
