@@ -144,7 +144,7 @@ def sentence_mapping(space: Space, *, shards: int = 1) -> dict[str, Any]:
     """The body of an index of the trials' sentences, one document a sentence.
 
     `ordinal` counts the sentences of a section from 0; `start` and `end` are offsets in code points into the
-    parent's field `section`.
+    parent's field that the section is a part of (`eligibility` of `eligibility.inclusion`).
     """
     properties = {
         "parent_id": _KEYWORD,

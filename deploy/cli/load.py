@@ -44,7 +44,7 @@ from trifuse.indexer.report import LoadReport
 from trifuse.indexer.sentence_load import sentences_per_trial
 from trifuse.indexer.trial import TRIAL_TEMPLATE
 
-_SAMPLE = 100
+_SAMPLE = 2000
 _SENTENCES_PER_S = {"int8": 64, "fp32": 39}  # of 64 tokens, the default encoder, measured on two cores
 _SHOWN = 5
 _INTERRUPTED = 130
@@ -166,11 +166,12 @@ def _estimated(
     if len(sample) < _SAMPLE:
         trials, scope = len(sample), f"{len(sample)} records"
     else:
-        trials, scope = limit or 1000, f"{limit} records" if limit else "each 1,000 records"
+        trials, scope = (limit, f"{limit:,} records") if limit else (1000, "each 1,000 records")
     seconds = each * trials / _SENTENCES_PER_S.get(encoder.precision, min(_SENTENCES_PER_S.values()))
     err.print(
         f"{scope} have about {each * trials:,.0f} sentences ({each:.0f} a trial): their vectors will take "
-        f"some {_duration(seconds)} on a worker with two cores"
+        f"some {_duration(seconds)} on a worker with two cores",
+        soft_wrap=True,
     )
     return chain(sample, stream)
 
@@ -235,7 +236,9 @@ def _tell(report: LoadReport) -> None:
 def _fail_rejected(report: LoadReport) -> None:
     for rejection in report.rejected[:_SHOWN]:
         place = rejection.source if rejection.line is None else f"{rejection.source}:{rejection.line}"
-        err.print(f"rejected {place} {rejection.id or '(no id)'}: {rejection.reason}", markup=False)
+        err.print(
+            f"rejected {place} {rejection.id or '(no id)'}: {rejection.reason}", markup=False, soft_wrap=True
+        )
     count = len(report.rejected)
     more = f" (the first {_SHOWN} above)" if count > _SHOWN else ""
     fail(f"{count:,} of {report.read:,} records were rejected{more}: all are in {report.dead_letter}")
