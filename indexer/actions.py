@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from trifuse.encoder.vectors import vector_faults
 
@@ -74,7 +75,21 @@ def _check_id(document_id: str) -> None:
         raise Unsendable(f"its id has {size} bytes, expected 1 to {_MAX_ID_BYTES}")
 
 
+def short_floats(vector: NDArray[np.floating[Any]]) -> list[Any]:
+    """The vector with eight digits of its largest number: float32's own spacing there, in half the bytes.
+
+    >>> short_floats(np.array([0.1, 0.025], np.float32))  # as they are: 0.10000000149011612, 0.02500000037...
+    [0.1, 0.025]
+    """
+    largest = float(np.abs(vector).max(initial=0.0))
+    whole_digits = math.ceil(math.log10(largest)) if largest else 0
+    rounded: list[Any] = vector.astype(np.float64).round(8 - whole_digits).tolist()
+    return rounded
+
+
 def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray) and np.issubdtype(value.dtype, np.floating):
+        return short_floats(value)
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} can't be written as JSON")

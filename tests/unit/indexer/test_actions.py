@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trifuse.indexer.actions import Action, Line, Unsendable, chunks, halves, to_ndjson
+from trifuse.indexer.actions import Action, Line, Unsendable, chunks, halves, short_floats, to_ndjson
 
 
 def _line(position: int, size: int) -> Line:
@@ -98,3 +98,16 @@ def test_chunks_lose_nothing_and_keep_the_limits(sizes: list[int], max_bytes: in
 def test_halves() -> None:
     lines = [_line(n, 1) for n in range(3)]
     assert halves(lines) == (lines[:1], lines[1:])
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e-3, 1.0, 37.0, 1e6])
+def test_short_numbers_are_the_vector_whatever_its_scale(scale: float) -> None:
+    vector = (np.random.default_rng(1).normal(size=384) * scale).astype(np.float32)
+    short = np.array(short_floats(vector))
+    assert np.abs(short - vector).max() <= 1e-8 * np.abs(vector).max()
+    assert max(len(repr(number)) for number in short.tolist()) <= 17
+
+
+def test_short_numbers_of_edges() -> None:
+    assert short_floats(np.array([], np.float32)) == []
+    assert short_floats(np.array([0.0, -0.0], np.float32)) == [0.0, 0.0]

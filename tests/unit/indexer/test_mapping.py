@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -115,3 +116,16 @@ def test_shards_and_replicas() -> None:
 
 def test_name_of_the_sentence_index() -> None:
     assert sentence_index("trials") == "trials-trifuse-sentences"
+
+
+def test_no_other_file_maps_vectors() -> None:
+    """All indexes are made with `index_body`, so the tests above hold for each of them."""
+    root = Path(__file__).parents[3]
+    files = [
+        file
+        for folder in ("encoder", "indexer", "ranker", "worker", "deploy")
+        for file in (root / folder).rglob("*.py")
+    ]
+    assert files
+    mapping = [str(file.relative_to(root)) for file in files if '"knn_vector"' in file.read_text()]
+    assert mapping == ["indexer/mapping.py"]
