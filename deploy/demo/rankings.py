@@ -55,3 +55,28 @@ def ranked(response: Mapping[str, Any], *, title: str = "brief_title") -> list[R
 def by_leg(hits: Sequence[Ranked], leg: str) -> list[Ranked]:
     """The hits that one signal found, in its own order."""
     return sorted((hit for hit in hits if leg in hit.legs), key=lambda hit: hit.legs[leg].rank)
+
+
+def remarks(hits: Sequence[Ranked], *, rows: int) -> list[str]:
+    """What the first rows of the fused ranking owe to vectors and to clicks, in sentences."""
+    found = []
+    missed = [hit for hit in hits[:rows] if "dense" in hit.legs and "lexical" not in hit.legs]
+    if missed:
+        listed = ", ".join(hit.id for hit in missed)
+        found.append(
+            f"Dense vectors: {len(missed)} of the first {min(rows, len(hits))} share no word with the query,"
+            f" and BM25 alone misses them: {listed}."
+        )
+    lifted = [hit for hit in hits[:rows] if "clicks" in hit.legs and _rank_by_text(hit) > hit.rank]
+    if lifted:
+        best = max(lifted, key=lambda hit: _rank_by_text(hit) - hit.rank)
+        found.append(
+            f"Clicks: people chose {best.id} for similar queries, which lifts it to rank {best.rank};"
+            f" BM25 and vectors have it at {_rank_by_text(best)} at best."
+        )
+    return found
+
+
+def _rank_by_text(hit: Ranked) -> int:
+    """The better of its ranks by BM25 and by vectors; one that neither has is behind all others."""
+    return min((hit.legs[leg].rank for leg in ("lexical", "dense") if leg in hit.legs), default=1_000_000)
