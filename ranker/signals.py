@@ -64,7 +64,8 @@ def _encode(encoder: Encoder, text: str) -> tuple[Vectors | None, LegReport]:
     try:
         vector = encoder.encode_queries([text])[0]
     except Exception as error:  # noqa: BLE001 - whatever a model raises, the other legs answer
-        return None, LegReport("failed", f"the encoder failed: {str(error) or type(error).__name__}", _ms(started))
+        why = f"the encoder failed: {str(error) or type(error).__name__}"
+        return None, LegReport("failed", why, _ms(started))
     if vector.shape != (encoder.space.dimension,) or not np.isfinite(vector).all():
         return None, LegReport("failed", "the encoder gave no usable vector for the text", _ms(started))
     return vector, LegReport("ok", took_ms=_ms(started))
