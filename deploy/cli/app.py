@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from trifuse.deploy.cli import fetch, load
+from trifuse.deploy.cli import clicks, fetch, load, sync
 from trifuse.deploy.cli.common import err
 from trifuse.encoder.errors import TrifuseError
 
@@ -36,8 +36,10 @@ def _root(
     """Start with [bold]trifuse demo[/bold], or [bold]trifuse up[/bold] and [bold]trifuse load[/bold]."""
 
 
+clicks.register(app)
 fetch.register(app)
 load.register(app)
+sync.register(app)
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ class ClickEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     Args:
         query: the text as the user typed it; None where only `query_id` says which query it was.
         doc_id: the clicked document's `_id`; None in an impression of a whole page.
-        query_id: the id of this one search, unique over the log, under which its impression was recorded.
+        query_id: the id of this one search, unique over the log.
         event_id: the log's own id; without one, the event's content is its identity.
         kind: `click` or `impression`.
         count: how many clicks this record stands for (logs that were aggregated before).
@@ -43,7 +43,19 @@ class ClickEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def id(self) -> str:
         """The event's `_id` in the event index: the same event has the same id however often it arrives."""
-        if self.event_id is not None and len(self.event_id.encode("utf-8", "replace")) <= MAX_ID_BYTES:
+        if not self.event_id and self.kind == "impression" and self.query_id and self.doc_id is None:
+            return impression_id(self.query_id)
+        if not self.event_id:
+            return _digest(msgspec.json.encode(self))
+        if len(self.event_id.encode()) <= MAX_ID_BYTES:
             return self.event_id
-        content = self.event_id.encode("utf-8", "replace") if self.event_id else msgspec.json.encode(self)
-        return hashlib.blake2b(content, digest_size=16).hexdigest()
+        return _digest(self.event_id.encode())
+
+
+def impression_id(query_id: str) -> str:
+    """The id of the event that a search was shown a page: by it the search's query is found again."""
+    return f"query:{query_id}" if len(query_id.encode()) < MAX_ID_BYTES - 8 else _digest(query_id.encode())
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()

@@ -1,0 +1,33 @@
+"""Errors of the click log.
+
+WorkerError
+└── ClickLogError
+    ├── SearchIndexMissing   there is no index that the clicks could belong to
+    ├── ClickStoreDown       Redis didn't take the counts; the events are kept
+    ├── ClicksUndelivered    the broker can't be reached: live events weren't sent
+    └── UnreadableLog        a file that holds no click log that trifuse knows
+"""
+
+from __future__ import annotations
+
+from trifuse.worker.errors import WorkerError
+
+
+class ClickLogError(WorkerError):
+    """An error of the click log."""
+
+
+class SearchIndexMissing(ClickLogError):
+    """There is no index that the clicks could belong to."""
+
+
+class ClickStoreDown(ClickLogError):
+    """Redis didn't take the counts; the events are kept, and a rebuild counts them."""
+
+
+class ClicksUndelivered(ClickLogError):
+    """The broker can't be reached: live events weren't sent."""
+
+
+class UnreadableLog(ClickLogError):
+    """A file that can't be read, or that holds no click log that trifuse knows."""

@@ -1,0 +1,127 @@
+"""The two indexes of a click log: its events, and its past queries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from opensearchpy import OpenSearch
+from opensearchpy.exceptions import NotFoundError, RequestError
+
+from trifuse.encoder.marks import VECTOR_FIELD
+from trifuse.encoder.spaces import EncoderSpace, Space, spaces_in_meta
+from trifuse.indexer.mapping import index_body
+from trifuse.ranker.past_queries import queries_index, query_space
+from trifuse.worker.clicks.errors import SearchIndexMissing
+
+_KEYWORD: dict[str, Any] = {"type": "keyword"}
+_TIME: dict[str, Any] = {"type": "date", "format": "epoch_millis"}
+
+
+def events_index(index: str) -> str:
+    """The name of the index that holds an index's click events."""
+    return f"trifuse-events-{index}"
+
+
+def events_body() -> dict[str, Any]:
+    """The body of an index of events, sorted by query, so that a rebuild reads it query by query.
+
+    `query_key` is the past query's id, `query_id` the id of one search; `event_id` repeats `_id`, to sort by.
+    `timestamp` is when it happened, `received` when it was first recorded: milliseconds since 1970.
+    """
+    body = index_body(
+        {
+            "event_id": _KEYWORD,
+            "kind": _KEYWORD,
+            "query": _KEYWORD,
+            "query_key": _KEYWORD,
+            "query_id": _KEYWORD,
+            "doc_id": _KEYWORD,
+            "shown": _KEYWORD,
+            "position": {"type": "integer"},
+            "count": {"type": "integer"},
+            "session": _KEYWORD,
+            "user": _KEYWORD,
+            "timestamp": _TIME,
+            "received": _TIME,
+        }
+    )
+    body["settings"]["index"]["sort.field"] = ["query_key", "event_id"]
+    body["settings"]["index"]["sort.order"] = ["asc", "asc"]
+    return body
+
+
+def queries_body(space: Space | None) -> dict[str, Any]:
+    """The body of an index of past queries; without a space they have no vectors."""
+    properties = {
+        "text": _KEYWORD,
+        "normalized": _KEYWORD,
+        "frequency": {"type": "long"},
+        "last_seen": _TIME,
+    }
+    return index_body(properties, spaces={VECTOR_FIELD: space} if space else None)
+
+
+def ensure(client: OpenSearch, name: str, body: dict[str, Any]) -> None:
+    """Make an index of ours where there is none."""
+    if client.indices.exists(index=name):
+        return
+    try:
+        client.indices.create(index=name, body=body)
+    except RequestError as error:  # another worker was faster
+        if error.error != "resource_already_exists_exception":
+            raise
+
+
+def encoder_of(client: OpenSearch, index: str) -> EncoderSpace | None:
+    """The encoder that a search index (or alias) is embedded by; None where it has no vectors.
+
+    Raises:
+        SearchIndexMissing: there is no such index.
+    """
+    for spaces in _spaces(client, index):
+        space = spaces.get(VECTOR_FIELD) or next(iter(spaces.values()), None)
+        if space is not None:
+            return space.encoder
+    return None
+
+
+def ensure_log(client: OpenSearch, index: str) -> Space | None:
+    """Make the indexes of an index's click log where they are missing.
+
+    Returns:
+        the space of the past queries' vectors; None where they have none.
+
+    Raises:
+        SearchIndexMissing: there is no such search index.
+    """
+    encoder = encoder_of(client, index)
+    ensure(client, events_index(index), events_body())
+    ensure(client, queries_index(index), queries_body(query_space(encoder) if encoder else None))
+    return _spaces(client, queries_index(index))[0].get(VECTOR_FIELD)
+
+
+def drop_other_space(client: OpenSearch, index: str) -> bool:
+    """Delete the past queries of an index where their vectors are of another encoder than the index's.
+
+    Returns:
+        whether it did; `ensure_log` makes the index again, and a rebuild fills it.
+    """
+    encoder = encoder_of(client, index)
+    name = queries_index(index)
+    if not client.indices.exists(index=name):
+        return False
+    if _spaces(client, name)[0].get(VECTOR_FIELD) == (query_space(encoder) if encoder else None):
+        return False
+    client.indices.delete(index=name)
+    return True
+
+
+def _spaces(client: OpenSearch, index: str) -> list[dict[str, Space]]:
+    try:
+        found = client.indices.get_mapping(index=index)
+    except NotFoundError:
+        raise SearchIndexMissing(
+            f"there is no index {index!r} that clicks could belong to: load it first (trifuse load), "
+            "or check the name (--index)"
+        ) from None
+    return [spaces_in_meta(found[name]["mappings"].get("_meta")) for name in sorted(found)]

@@ -1,0 +1,94 @@
+"""Click logs from files: which kind they are, and the events that they hold.
+
+    for event in read_clicks(["ubi_queries.ndjson", "ubi_events.ndjson.gz"]):
+        ...
+
+Files are read twice: once for the queries that stand apart from the clicks, then for the events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from trifuse.worker.clicks import checks, medcpt, plain, tripclick, ubi
+from trifuse.worker.clicks.checks import Fault
+from trifuse.worker.clicks.errors import UnreadableLog
+from trifuse.worker.clicks.events import ClickEvent
+from trifuse.worker.clicks.files import LogFile, log_files
+from trifuse.worker.clicks.records import Broken, Record, records
+from trifuse.worker.clicks.texts import QueryTexts
+
+AUTO = "auto"
+
+
+class Format(NamedTuple):
+    """A kind of log.
+
+    Args:
+        matches: whether a record is one of its own.
+        text: the id and the text of a query that a record keeps for other records.
+        event: what a record says.
+    """
+
+    matches: Callable[[Record], bool]
+    text: Callable[[Record], tuple[str, str] | None]
+    event: Callable[[Record, QueryTexts], ClickEvent | Fault]
+
+
+FORMATS = {
+    module.NAME: Format(module.matches, module.text, module.event)
+    for module in (ubi, medcpt, tripclick, plain)
+}
+
+_LOOK_AT = 100
+"""Records of a file by which its kind is recognised."""
+
+
+def read_clicks(
+    paths: Iterable[str | Path], format: str = AUTO, *, stdin: BinaryIO | None = None
+) -> Iterator[ClickEvent | Fault]:
+    """The events of a log's files, and a fault for each record that holds none that can be taken.
+
+    Args:
+        paths: files (plain or gzip), folders, or `-` for standard input.
+        format: `ubi`, `medcpt`, `tripclick`, `jsonl`, or `auto` to recognise it by the first records.
+
+    Raises:
+        UnreadableLog: a file is missing, broken, or of no kind that is known.
+    """
+    with ExitStack() as stack:
+        files = log_files(paths, stack, stdin)
+        kind = _recognised(files) if format == AUTO else _named(format)
+        texts = stack.enter_context(QueryTexts())
+        for file in files:
+            for record in records(file):
+                if found := kind.text(record):
+                    texts.add(*found)
+        for file in files:
+            for record in records(file):
+                yield Fault(checks.NOT_AN_EVENT) if isinstance(record, Broken) else kind.event(record, texts)
+
+
+def _named(name: str) -> Format:
+    if name not in FORMATS:
+        raise UnreadableLog(f"there is no format {name!r}: expected {AUTO}, {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def _recognised(files: list[LogFile]) -> Format:
+    """The kind of the log: that of the first record that is one of a kind's."""
+    for file in files:
+        for record in islice(records(file), _LOOK_AT):
+            for kind in FORMATS.values():
+                if kind.matches(record):
+                    return kind
+    names = ", ".join(file.name for file in files) or "no file"
+    raise UnreadableLog(
+        f"{names}: not recognised as a click log. Expected UBI's ubi_queries and ubi_events, MedCPT's "
+        "lines of qid, pmid, click, TripClick's logs or qrels, or JSON lines of query and "
+        "doc_id; or name the --format"
+    )
