@@ -3,6 +3,7 @@
 TrifuseError
 └── DeployError
     ├── NotConfigured           no URL of a service was given, and `trifuse up` runs none
+    ├── DemoFailed              the demonstration can't go on
     └── LocalServiceError       a service that trifuse starts itself
         ├── JavaMissing         no full Java 21 or newer
         ├── PortInUse           a port that was asked for is taken
@@ -23,6 +24,10 @@ class DeployError(TrifuseError):
 
 class NotConfigured(DeployError):
     """No URL of a service was given, and `trifuse up` runs none."""
+
+
+class DemoFailed(DeployError):
+    """The demonstration can't go on: its input, or what it waits for, isn't there."""
 
 
 class LocalServiceError(DeployError):

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from trifuse.deploy.cli import clicks, fetch, load, sync
+from trifuse.deploy.cli import clicks, demo, fetch, load, sync
 from trifuse.deploy.cli.common import err
 from trifuse.encoder.errors import TrifuseError
 
@@ -37,6 +37,7 @@ def _root(
 
 
 clicks.register(app)
+demo.register(app)
 fetch.register(app)
 load.register(app)
 sync.register(app)

@@ -99,7 +99,7 @@ def test_people_chose_trials_that_words_cannot_find() -> None:
     for (query, document), count in _clicked().items():
         if QUERY in query:
             chosen[document] += count
-    assert [document for document, _ in chosen.most_common(2)] == ["NCT99000006", "NCT99000001"]
+    assert [document for document, _ in chosen.most_common(2)] == ["NCT99000001", "NCT99000006"]
 
 
 def test_shifting_keeps_the_gaps_and_ends_at_the_given_time(tmp_path: Path) -> None:

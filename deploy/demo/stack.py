@@ -1,0 +1,98 @@
+"""The services of a demonstration, and the clients that talk to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from opensearchpy import OpenSearch
+from redis import Redis
+
+from trifuse.deploy.config import celery_app, opensearch_client, redis_client, resolve
+from trifuse.deploy.local.places import home_dir
+from trifuse.deploy.local.state import State
+from trifuse.deploy.local.up import Wanted, default_workers, up
+from trifuse.encoder.registry import load_encoder
+from trifuse.encoder.spaces import Space
+from trifuse.encoder.types import Encoder
+from trifuse.indexer.hints import Enqueue
+from trifuse.indexer.trial import TRIAL_TEMPLATE
+from trifuse.ranker import ClickStore, HybridRanker
+from trifuse.worker.enqueue import celery_enqueue
+from trifuse.worker.inspection import is_listening
+
+
+@dataclass(frozen=True)
+class Stack:
+    """What the steps work with.
+
+    Args:
+        started: names of the services that were started for this, and weren't there before.
+        enqueue: queues documents for the workers.
+        listening: whether a worker takes the tasks of a space.
+    """
+
+    state: State
+    started: tuple[str, ...]
+    client: OpenSearch
+    redis: Redis
+    encoder: Encoder
+    enqueue: Enqueue
+    listening: Callable[[Space], bool]
+
+    @property
+    def space(self) -> Space:
+        """The space of the trials' vectors."""
+        return Space(self.encoder.space, TRIAL_TEMPLATE)
+
+    @property
+    def clicks(self) -> ClickStore:
+        """The click log's evidence."""
+        return ClickStore(self.redis, self.client)
+
+    @property
+    def ranker(self) -> HybridRanker:
+        """All three signals, by the default profile."""
+        return HybridRanker(self.client, self.encoder, self.clicks)
+
+
+def start_stack(
+    *,
+    opensearch: str | None,
+    redis: str | None,
+    broker: str | None,
+    encoder: str | None,
+    progress: Callable[[str, int, int], None],
+) -> Stack:
+    """Start what isn't there yet, as `trifuse up` does, and connect.
+
+    Raises:
+        LocalServiceError, DownloadFailed, ModelNotFound: each with its remedy.
+    """
+    home = home_dir()
+    wanted = Wanted(
+        home=home,
+        data=home,
+        opensearch_url=opensearch,
+        redis_url=redis,
+        broker_url=broker,
+        encoder=encoder,
+        workers=default_workers(),
+    )
+    state, started = up(wanted, progress=progress)
+    settings = resolve(
+        opensearch=state.opensearch_url,
+        redis=state.redis_url,
+        broker=state.broker_url,
+        encoder=state.encoder,
+    )
+    app = celery_app(settings)
+    return Stack(
+        state=state,
+        started=tuple(service.name for service in started),
+        client=opensearch_client(settings),
+        redis=redis_client(settings),
+        encoder=load_encoder(state.encoder),
+        enqueue=celery_enqueue(app),
+        listening=lambda space: is_listening(app, space.encoder),
+    )
