@@ -220,4 +220,5 @@ def _verdict(item: ItemOutcome) -> str:
         return "conflict"
     if item.status == 404 and item.error == "document_missing_exception":
         return "gone"
-    return "crowded" if item.retryable else "refused"
+    # 403 is a block on the whole index: no fault of this document.
+    return "crowded" if item.retryable or item.status == 403 else "refused"

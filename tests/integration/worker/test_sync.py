@@ -1,0 +1,292 @@
+"""`sync` and `counts` on a real OpenSearch, with a worker in this process that loses messages on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from trifuse.encoder.marks import VECTOR_FIELD
+from trifuse.encoder.spaces import Space
+from trifuse.encoder.templates import text_hash
+from trifuse.indexer.counts import counts
+from trifuse.indexer.cursors import read_cursors
+from trifuse.indexer.errors import HintsUndelivered, IndexMissing, IndexNotOurs
+from trifuse.indexer.failures import FAILED_INDEX
+from trifuse.indexer.hints import Hint
+from trifuse.indexer.refresh import LOAD_INTERVAL, save_refresh
+from trifuse.indexer.sync import Patience, Progress, SyncReport, sync
+from trifuse.worker.embedding import embed
+
+QUICK = Patience(lease_s=0.3, stall_s=3.0, silence_s=1.0, poll_s=0.05, window=100)
+
+
+class Postman:
+    """Brings hints to a worker in this process; `loses` says which messages get lost."""
+
+    def __init__(self, client: Any, encoder: Any) -> None:
+        self.client = client
+        self.encoder = encoder
+        self.messages: list[list[Hint]] = []
+        self.loses: Callable[[int], bool] = lambda number: False
+        self.after: Callable[[], None] = lambda: None
+
+    def __call__(self, index: str, field: str, space: Space, ids: Sequence[Hint], /) -> None:
+        self.messages.append(list(ids))
+        if not self.loses(len(self.messages)):
+            embed(self.client, self.encoder, index, field, ids)
+            self.after()
+
+    @property
+    def ids(self) -> list[str]:
+        return [doc_id for message in self.messages for doc_id, _ in message]
+
+
+@pytest.fixture
+def postman(client: Any, hash_encoder: Any) -> Postman:
+    return Postman(client, hash_encoder)
+
+
+def fresh_counts(library: Any) -> dict[str, Any]:
+    both = f"{library.name},{FAILED_INDEX}"
+    library.client.indices.refresh(index=both, params={"ignore_unavailable": "true"})
+    found = counts(library.client, library.name)
+    kinds = ("current", "stale", "missing", "failed", "empty")
+    assert found["documents"] == sum(found[kind] for kind in kinds)
+    return {kind: found[kind] for kind in kinds}
+
+
+def test_every_document_is_of_one_kind_and_a_second_sync_writes_nothing(
+    library, postman, hash_encoder
+) -> None:
+    library.put("new", "The lighthouse")
+    library.put("edited", "The harbour")
+    library.put("emptied", "The quay")
+    library.put("filled", "")
+    library.put("blank", "")
+    library.put("haunted", "The haunted wreck")
+    hash_encoder.rejects = {"The haunted wreck": "it is haunted"}
+    embed(
+        library.client,
+        hash_encoder,
+        library.name,
+        VECTOR_FIELD,
+        [(name, None) for name in ("edited", "emptied", "filled", "haunted")],
+    )
+    library.edit("edited", title="The harbour at night")
+    library.edit("emptied", title="")
+    library.edit("filled", title="The pier")
+    assert fresh_counts(library) == {"current": 0, "stale": 3, "missing": 2, "failed": 1, "empty": 0}
+
+    report = sync(library.client, library.name, postman, wait=True, patience=QUICK)
+    assert report == SyncReport(pending=0, embedded=3, skipped=2, failed=1)
+    assert sorted(postman.ids) == ["blank", "edited", "emptied", "filled", "new"]
+    assert fresh_counts(library) == {"current": 3, "stale": 0, "missing": 0, "failed": 1, "empty": 2}
+
+    before, sent = library.last_writes(), len(postman.messages)
+    assert sync(library.client, library.name, postman, wait=True, patience=QUICK) == SyncReport(
+        pending=0, embedded=0, skipped=5, failed=1
+    )
+    assert (library.last_writes(), len(postman.messages)) == (before, sent)
+
+
+def test_what_failed_is_pending_again_when_its_text_changes_or_when_asked(
+    library, postman, hash_encoder
+) -> None:
+    library.put("1", "The haunted wreck")
+    library.put("2", "The haunted house")
+    hash_encoder.rejects = {"The haunted wreck": "it is haunted", "The haunted house": "so is this"}
+    assert sync(library.client, library.name, postman, wait=True, patience=QUICK).failed == 2
+    library.edit("1", title="The wreck")
+    assert fresh_counts(library) == {"current": 0, "stale": 0, "missing": 1, "failed": 1, "empty": 0}
+    report = sync(library.client, library.name, postman, wait=True, patience=QUICK)
+    assert (report.embedded, report.failed) == (1, 1)
+    hash_encoder.rejects = {}
+    report = sync(library.client, library.name, postman, wait=True, retry_failed=True, patience=QUICK)
+    assert report == SyncReport(pending=0, embedded=1, skipped=1, failed=0)
+
+
+def test_a_stale_document_that_fails_is_failed_and_not_stale(library, postman, hash_encoder) -> None:
+    library.put("1", "The wreck")
+    sync(library.client, library.name, postman, wait=True, patience=QUICK)
+    library.edit("1", title="The haunted wreck")
+    hash_encoder.rejects = {"The haunted wreck": "it is haunted"}
+    report = sync(library.client, library.name, postman, wait=True, patience=QUICK)
+    assert report == SyncReport(pending=0, embedded=0, skipped=0, failed=1)
+    assert fresh_counts(library) == {"current": 0, "stale": 0, "missing": 0, "failed": 1, "empty": 0}
+    hash_encoder.rejects = {}
+    assert (
+        sync(library.client, library.name, postman, wait=True, retry_failed=True, patience=QUICK).embedded
+        == 1
+    )
+
+
+def test_several_shards_and_routed_documents(make_library, index_name, postman) -> None:
+    library = make_library(index_name, shards=4)
+    for number in range(30):
+        library.put(str(number), f"Volume {number}", routing=f"shelf {number}" if number % 2 else None)
+    patience = Patience(lease_s=0.3, stall_s=3.0, poll_s=0.05, window=7)
+    assert sync(library.client, index_name, postman, wait=True, patience=patience).embedded == 30
+    assert max(len(message) for message in postman.messages) <= 7
+    library.client.update(
+        index=index_name, id="5", body={"doc": {"title": "Volume V"}}, params={"routing": "shelf 5"}
+    )
+    assert fresh_counts(library)["stale"] == 1
+    report = sync(library.client, index_name, postman, wait=True, patience=patience)
+    assert report == SyncReport(pending=0, embedded=1, skipped=29, failed=0)
+
+
+def test_lost_hints_are_queued_again(library, postman) -> None:
+    for number in range(5):
+        library.put(str(number), f"Volume {number}")
+    postman.loses = lambda number: number <= 2
+    report = sync(library.client, library.name, postman, wait=True, patience=QUICK)
+    assert (report.pending, report.embedded, report.stalled) == (0, 5, "")
+    assert len(postman.messages) == 3
+
+
+def test_a_stale_document_whose_hint_was_lost_is_found_again(library, postman) -> None:
+    library.put("1", "The lighthouse")
+    library.put("2", "The harbour")
+    sync(library.client, library.name, postman, wait=True, patience=QUICK)
+    library.edit("1", title="The lighthouse at night")
+    library.edit("2", shelf=2)
+    postman.loses = lambda number: True
+    for _ in range(3):
+        assert sync(library.client, library.name, postman).pending == 1
+        assert postman.messages[-1] == [("1", None)]
+    postman.loses = lambda number: False
+    assert sync(library.client, library.name, postman, wait=True, patience=QUICK).embedded == 1
+
+
+def test_without_waiting_what_is_queued_is_pending(library, postman) -> None:
+    library.put("1", "The lighthouse")
+    postman.loses = lambda number: True
+    assert sync(library.client, library.name, postman) == SyncReport(
+        pending=1, embedded=0, skipped=0, failed=0
+    )
+    report = sync(library.client, library.name, postman, listening=lambda space: False)
+    assert "no worker is listening on the queue 'trifuse.test-hash-" in report.stalled
+
+
+def test_no_worker_ends_the_wait_with_the_remedy(library, postman) -> None:
+    library.put("1", "The lighthouse")
+    postman.loses = lambda number: True
+    report = sync(
+        library.client, library.name, postman, wait=True, patience=QUICK, listening=lambda space: False
+    )
+    assert (report.pending, report.embedded) == (1, 0)
+    assert "trifuse up" in report.stalled
+
+
+def test_a_worker_that_does_nothing_ends_the_wait(library, postman) -> None:
+    library.put("1", "The lighthouse")
+    postman.loses = lambda number: True
+    report = sync(
+        library.client, library.name, postman, wait=True, patience=QUICK, listening=lambda space: True
+    )
+    assert report.pending == 1
+    assert "trifuse status" in report.stalled
+    assert len(postman.messages) > 5  # queued again and again before giving up
+
+
+def test_a_broker_that_is_away_is_an_error_at_once_but_waited_for_while_waiting(library, postman) -> None:
+    library.put("1", "The lighthouse")
+    tries = []
+
+    def flaky(*message: Any) -> None:
+        tries.append(message)
+        if len(tries) < 3:
+            raise HintsUndelivered("the broker is away")
+        postman(*message)
+
+    with pytest.raises(HintsUndelivered):
+        sync(library.client, library.name, flaky)
+    assert sync(library.client, library.name, flaky, wait=True, patience=QUICK).embedded == 1
+
+    def down(*message: Any) -> None:
+        raise HintsUndelivered("the broker is away")
+
+    library.edit("1", title="The harbour")
+    report = sync(library.client, library.name, down, wait=True, patience=QUICK)
+    assert (report.pending, report.stalled) == (1, "the broker is away")
+
+
+def test_b8_an_edit_while_sync_waits_is_embedded_too(library, postman) -> None:
+    library.put("1", "The lighthouse")
+
+    def edit_once() -> None:
+        if len(postman.messages) == 1:
+            library.edit("1", title="The harbour")
+
+    postman.after = edit_once
+    report = sync(library.client, library.name, postman, wait=True, patience=QUICK)
+    assert report.pending == 0
+    mark = library.get("1")["_source"]["trifuse"]["fields"][VECTOR_FIELD]
+    assert mark["hash"] == text_hash("The harbour")
+
+
+def test_a_document_that_is_deleted_while_sync_waits_is_not_waited_for(library, postman) -> None:
+    library.put("1", "The lighthouse")
+    library.put("2", "The harbour")
+    postman.loses = lambda number: library.client.delete(index=library.name, id="2") is None
+    report = sync(library.client, library.name, postman, wait=True, patience=QUICK)
+    assert report == SyncReport(pending=0, embedded=1, skipped=0, failed=0)
+
+
+def test_progress_counts_up_to_what_was_pending(library, postman) -> None:
+    for number in range(4):
+        library.put(str(number), f"Volume {number}")
+    told: list[Progress] = []
+    sync(library.client, library.name, postman, wait=True, patience=QUICK, progress=told.append)
+    assert told[0] == Progress(library.name, pending=4, done=0)
+    assert told[-1] == Progress(library.name, pending=4, done=4)
+
+
+def test_sentences_and_past_queries_are_synced_with_the_index(make_library, index_name, postman) -> None:
+    sentences, queries = f"{index_name}-trifuse-sentences", f"trifuse-queries-{index_name}"
+    library = make_library(index_name, meta={"trifuse": {"sentences": sentences}})
+    library.put("1", "The lighthouse")
+    make_library(sentences).put("1-0", "It stands on a rock.")
+    make_library(queries).put("q", "light house")
+    report = sync(library.client, index_name, postman, wait=True, patience=QUICK)
+    assert report == SyncReport(pending=0, embedded=3, skipped=0, failed=0)
+    assert sorted(postman.ids) == ["1", "1-0", "q"]
+
+
+def test_an_alias_stands_for_its_indexes(make_library, index_name, postman) -> None:
+    for part in ("a", "b"):
+        make_library(f"{index_name}-{part}").put(part, f"Volume {part}")
+        postman.client.indices.put_alias(index=f"{index_name}-{part}", name=f"{index_name}-all")
+    assert sync(postman.client, f"{index_name}-all", postman, wait=True, patience=QUICK).embedded == 2
+    assert counts(postman.client, f"{index_name}-all")["documents"] == 2
+
+
+def test_b6_a_refresh_interval_that_a_killed_load_left_is_put_back(library, postman) -> None:
+    settings = {"index": {"refresh_interval": "7s"}}
+    library.client.indices.put_settings(index=library.name, body=settings)
+    save_refresh(library.client, library.name)  # and then the load was killed
+
+    def interval() -> str:
+        found = library.client.indices.get_settings(index=library.name)
+        return str(found[library.name]["settings"]["index"]["refresh_interval"])
+
+    assert interval() == LOAD_INTERVAL
+    sync(library.client, library.name, postman)
+    assert interval() == "7s"
+
+
+def test_cursors_stand_at_the_end_after_a_sync_and_say_nothing_of_another_history(library, postman) -> None:
+    library.put("1", "The lighthouse")
+    sync(library.client, library.name, postman, wait=True, patience=QUICK)
+    cursors = read_cursors(library.client, library.target)
+    assert {seq_no for _, seq_no in cursors.shards.values()} == {library.last_writes()[0]}
+    assert cursors.at is not None
+
+
+def test_what_cannot_be_synced_is_an_error(client, library, index_name, postman, plain_index) -> None:
+    with pytest.raises(IndexMissing, match="trifuse load"):
+        sync(client, f"{index_name}-none", postman)
+    with pytest.raises(IndexNotOurs, match="trifuse attach"):
+        sync(client, plain_index(f"{index_name}-plain"), postman)
