@@ -17,9 +17,12 @@ _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()<>#+\-.!~|&=^$%:;,/'\"@?])")
 # Controls other than tab and line feed, surrogates that no pair claims, and marks of no width.
 _UNREADABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u200b\u2060\ufeff]")
 
+_ROUND = "•●○▪■◦‣∙·►➢✓"
+_BULLETS = "-–—*" + _ROUND
+
 MARKER = re.compile(
     r"(?P<indent>[ ]*)"
-    r"(?:(?P<bullet>[-–—*]+(?=\s)|[•●○▪■◦‣∙·►➢✓]+)"
+    rf"(?:(?P<bullet>[-–—*]+(?=\s)|[{_ROUND}]+)"
     r"|(?P<number>\(?\d{1,2}(?:\.\d{1,2})*[.)](?=\s)|\(\d{1,2}\)(?=\s)"
     r"|\(?[a-z][)](?=\s)|[a-z]\.(?=\s)|\(?[ivx]{2,4}[.)](?=\s)))"
     r"\s*(?=\S)"
@@ -84,7 +87,7 @@ def _blocks(lines: list[str], *, wrapped: bool) -> list[str]:
     previous = ""  # the line before this one, "" where a block can't go on
     for line in lines:
         words = " ".join(line.split())
-        if not words:
+        if not words.strip(_BULLETS):
             previous = ""
             continue
         item = MARKER.match(line)
