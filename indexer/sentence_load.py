@@ -137,7 +137,6 @@ def _link(client: OpenSearch, index: str, sentences: str) -> None:
             client.indices.put_mapping(index=name, body={"_meta": meta})
 
 
-def sentences_per_trial(items: Iterable[Record | Rejection]) -> float:
-    """How many sentences a trial has on average; 0 without any trial."""
-    counts = [sum(1 for _ in sentences_of(item.trial)) for item in items if isinstance(item, Record)]
-    return sum(counts) / len(counts) if counts else 0.0
+def count_sentences(items: Iterable[Record | Rejection]) -> int:
+    """How many sentences these records have."""
+    return sum(1 for item in items if isinstance(item, Record) for _ in sentences_of(item.trial))

@@ -7,21 +7,12 @@ import signal
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import chain, islice
 from pathlib import Path
 from types import FrameType
 from typing import Annotated
 
 import msgspec
 import typer
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
 
 from trifuse.deploy.cli.common import (
     BrokerOption,
@@ -30,23 +21,18 @@ from trifuse.deploy.cli.common import (
     OpenSearchOption,
     RedisOption,
     emit,
-    err,
     fail,
-    out,
 )
-from trifuse.deploy.config import Settings, opensearch_client, resolve
+from trifuse.deploy.cli.load_output import estimated, fail_rejected, progress_bar, tell
+from trifuse.deploy.config import Settings, celery_app, opensearch_client, resolve
 from trifuse.encoder.registry import describe_encoder
-from trifuse.encoder.spaces import EncoderSpace, Space
+from trifuse.encoder.spaces import Space
 from trifuse.indexer.hints import Enqueue
 from trifuse.indexer.load import load
 from trifuse.indexer.readers import Record, Rejection, read_trials
 from trifuse.indexer.report import LoadReport
-from trifuse.indexer.sentence_load import sentences_per_trial
 from trifuse.indexer.trial import TRIAL_TEMPLATE
 
-_SAMPLE = 2000
-_SENTENCES_PER_S = {"int8": 64, "fp32": 39}  # of 64 tokens, the default encoder, measured on two cores
-_SHOWN = 5
 _INTERRUPTED = 130
 
 PathsArgument = Annotated[
@@ -95,9 +81,9 @@ def load_command(
     space = Space(describe_encoder(settings.encoder), TRIAL_TEMPLATE)
     items: Iterable[Record | Rejection] = read_trials(paths, stdin=sys.stdin.buffer)
     if sentences:
-        items = _estimated(items, limit, space.encoder)
+        items = estimated(items, limit, space.encoder)
     latest = LoadReport(index=index)
-    with _progress(limit) as progress, _terminable():
+    with progress_bar(limit) as progress, _terminable():
         task = progress.add_task("loading", total=limit, rejected=0)
 
         def show(so_far: LoadReport) -> None:
@@ -126,11 +112,11 @@ def load_command(
     if as_json:
         emit(latest)
     else:
-        _tell(latest)
+        tell(latest)
     if interrupted:
         fail("interrupted: what was written stays, the same command goes on from there", _INTERRUPTED)
     if latest.rejected:
-        _fail_rejected(latest)
+        fail_rejected(latest)
 
 
 def _dead_letter(index: str, report: Path | None) -> Path:
@@ -149,44 +135,9 @@ def _enqueue(settings: Settings) -> Enqueue | None:
     if settings.broker_url is None:
         return None
     # Celery takes half a second to import: only where there is a broker.
-    from trifuse.worker.app import create_app
     from trifuse.worker.enqueue import celery_enqueue
-    from trifuse.worker.settings import Settings as WorkerSettings
 
-    return celery_enqueue(create_app(WorkerSettings(broker_url=settings.broker_url)))
-
-
-def _estimated(
-    items: Iterable[Record | Rejection], limit: int | None, encoder: EncoderSpace
-) -> Iterator[Record | Rejection]:
-    """The same items, after saying how many sentences they have and how long their vectors will take."""
-    stream = iter(items)
-    sample = list(islice(stream, min(_SAMPLE, limit or _SAMPLE)))
-    each = sentences_per_trial(sample)
-    if len(sample) < _SAMPLE:
-        trials, scope = len(sample), f"{len(sample)} records"
-    else:
-        trials, scope = (limit, f"{limit:,} records") if limit else (1000, "each 1,000 records")
-    seconds = each * trials / _SENTENCES_PER_S.get(encoder.precision, min(_SENTENCES_PER_S.values()))
-    err.print(
-        f"{scope} have about {each * trials:,.0f} sentences ({each:.0f} a trial): their vectors will take "
-        f"some {_duration(seconds)} on a worker with two cores",
-        soft_wrap=True,
-    )
-    return chain(sample, stream)
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{max(1, round(seconds))} seconds"
-    return f"{round(seconds / 60)} minutes" if seconds < 90 * 60 else f"{seconds / 3600:.1f} hours"
-
-
-def _progress(limit: int | None) -> Progress:
-    done = [BarColumn(), MofNCompleteColumn()] if limit else [TextColumn("{task.completed:,} records")]
-    rejected = TextColumn("{task.fields[rejected]} rejected")
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), *done, rejected, TimeElapsedColumn())
-    return Progress(*columns, console=err)
+    return celery_enqueue(celery_app(settings))
 
 
 @contextmanager
@@ -201,44 +152,3 @@ def _terminable() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _tell(report: LoadReport) -> None:
-    out.print(
-        f"read {report.read:,} = indexed {report.indexed:,} + unchanged {report.unchanged:,} + rejected "
-        f"{len(report.rejected):,}"
-    )
-    if report.sentences is not None:
-        counts = report.sentences
-        out.print(
-            f"sentences: indexed {counts.indexed:,}, unchanged {counts.unchanged:,}, "
-            f"deleted {counts.deleted:,}"
-        )
-    notes = {
-        "records whose id stood in this load before (the last wins)": report.duplicates,
-        "records whose embedded text was cut": report.truncated,
-    }
-    for what, count in notes.items():
-        if count:
-            out.print(f"{what}: {count:,}")
-    for path, count in sorted(report.unknown_fields.items()):
-        out.print(f"unknown field {path}: in {count:,} records", markup=False)
-    for field in report.newly_empty_fields:
-        out.print(f"field {field}: filled in the index before, and in no record of this load", markup=False)
-    if report.hints_error is not None:
-        err.print(f"workers were not told of all records: {report.hints_error}", style="yellow", markup=False)
-    elif report.indexed:
-        out.print(
-            f"vectors follow from the workers: `trifuse sync {report.index} --wait` waits", markup=False
-        )
-
-
-def _fail_rejected(report: LoadReport) -> None:
-    for rejection in report.rejected[:_SHOWN]:
-        place = rejection.source if rejection.line is None else f"{rejection.source}:{rejection.line}"
-        err.print(
-            f"rejected {place} {rejection.id or '(no id)'}: {rejection.reason}", markup=False, soft_wrap=True
-        )
-    count = len(report.rejected)
-    more = f" (the first {_SHOWN} above)" if count > _SHOWN else ""
-    fail(f"{count:,} of {report.read:,} records were rejected{more}: all are in {report.dead_letter}")

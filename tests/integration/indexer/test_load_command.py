@@ -86,7 +86,7 @@ def test_sentences_are_estimated_first(index_name: str, environment: dict[str, s
     arguments = ["-", "--index", index_name, "--sentences"]
     done = _run(arguments, environment, tmp_path, stdin=_lines(*studies))
     assert done.returncode == 0, done.stderr
-    assert "2 records have about 6 sentences (3 a trial)" in done.stderr
+    assert "2 records have about 6 sentences (3 each)" in done.stderr
     assert "some 1 seconds" in done.stderr
     assert "sentences: indexed 6, unchanged 0, deleted 0" in done.stdout
 
