@@ -26,7 +26,7 @@ from trifuse.deploy.cli.common import (
 )
 from trifuse.deploy.config import Settings, celery_app, opensearch_client, redis_client, resolve
 from trifuse.indexer.hints import Enqueue
-from trifuse.worker.clicks.errors import ClickStoreDown
+from trifuse.worker.clicks.errors import ClickStoreDown, UnreadableLog
 from trifuse.worker.clicks.intake import Intake, IntakeReport
 from trifuse.worker.clicks.reading import AUTO, FORMATS, read_clicks
 from trifuse.worker.clicks.rebuild import RebuildReport, rebuild
@@ -91,23 +91,24 @@ def load_command(
     settings = resolve(opensearch=opensearch, redis=redis, broker=broker)
     store = _store(settings)
     intake = Intake(opensearch_client(settings), store, index, enqueue=_enqueue(settings))
+    report, broken = IntakeReport(), None
     with _progress("counting clicks") as show:
 
-        def step(report: IntakeReport) -> None:
-            show(f"{report.counted:,} counted, {sum(report.rejected.values()):,} rejected")
+        def step(so_far: IntakeReport) -> None:
+            nonlocal report
+            report = so_far
+            show(f"{report.counted:,} counted, {report.read - report.counted:,} rejected")
 
-        report = intake.take(read_clicks(files, format, stdin=sys.stdin.buffer), progress=step)
+        try:
+            intake.take(read_clicks(files, format, stdin=sys.stdin.buffer), progress=step)
+        except UnreadableLog as error:
+            broken = error
     if as_json:
         emit(report.as_dict())
     else:
-        out.print(
-            f"read {report.read:,}: counted {report.counted:,}, rejected {report.read - report.counted:,}; "
-            f"{report.queries:,} new queries, {report.pairs:,} new pairs of query and document; kept "
-            f"{report.impressions:,} impressions, ignored {report.ignored:,} other records",
-            soft_wrap=True,
-        )
-        for reason, number in report.rejected.most_common():
-            out.print(f"  {number:,} {reason}", markup=False)
+        _tell(report)
+    if broken is not None:
+        fail(str(broken))
     if report.rejected:
         raise typer.Exit(1)
 
@@ -181,6 +182,17 @@ def rebuild_command(
             f"{report.unsettled} queries are clicked for faster than they can be read: they keep the counts "
             "they had; run it again when there is less traffic"
         )
+
+
+def _tell(report: IntakeReport) -> None:
+    out.print(
+        f"read {report.read:,}: counted {report.counted:,}, rejected {report.read - report.counted:,}; "
+        f"{report.queries:,} new queries, {report.pairs:,} new pairs of query and document; kept "
+        f"{report.impressions:,} impressions, ignored {report.ignored:,} other records",
+        soft_wrap=True,
+    )
+    for reason, number in report.rejected.most_common():
+        out.print(f"  {number:,} {reason}", markup=False)
 
 
 def _store(settings: Settings) -> Redis:

@@ -1,5 +1,5 @@
 """The click log: events in, evidence out.
 
 Readers (`reading`) make one kind of event of many kinds of log; `intake` checks, keeps and counts them;
-`rebuild` makes the counts again from what was kept; `produce` sends live events to the task that `tasks` holds.
+`rebuild` makes the counts again from what was kept; `produce` sends live events to the task in `tasks`.
 """

@@ -14,7 +14,6 @@ import logging
 import time
 from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 import msgspec
@@ -30,7 +29,7 @@ from trifuse.ranker.past_queries import normalize_query, queries_index
 from trifuse.worker.clicks import checks
 from trifuse.worker.clicks.checks import Fault
 from trifuse.worker.clicks.counting import Click, Counter
-from trifuse.worker.clicks.errors import ClickStoreDown
+from trifuse.worker.clicks.errors import ClickStoreDown, UnreadableLog
 from trifuse.worker.clicks.events import ClickEvent
 from trifuse.worker.clicks.indexes import ensure_log
 from trifuse.worker.clicks.past import PastQuery, write_past_queries
@@ -224,6 +223,17 @@ def _past_query(event: StoredEvent, frequency: int) -> PastQuery:
 
 
 def _groups(events: Iterable[ClickEvent | Fault], size: int) -> Iterator[list[ClickEvent | Fault]]:
-    iterator = iter(events)
-    while group := list(islice(iterator, size)):
+    """Lists of so many; what stands before a fault in a file comes before its error."""
+    group: list[ClickEvent | Fault] = []
+    try:
+        for event in events:
+            group.append(event)
+            if len(group) == size:
+                yield group
+                group = []
+    except UnreadableLog:
+        if group:
+            yield group
+        raise
+    if group:
         yield group

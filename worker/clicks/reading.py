@@ -9,7 +9,7 @@ Files are read twice: once for the queries that stand apart from the clicks, the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -58,16 +58,17 @@ def read_clicks(
         format: `ubi`, `medcpt`, `tripclick`, `jsonl`, or `auto` to recognise it by the first records.
 
     Raises:
-        UnreadableLog: a file is missing, broken, or of no kind that is known.
+        UnreadableLog: a file is missing, or of no kind that is known; or broken, after what stands before.
     """
     with ExitStack() as stack:
         files = log_files(paths, stack, stdin)
         kind = _recognised(files) if format == AUTO else _named(format)
         texts = stack.enter_context(QueryTexts())
         for file in files:
-            for record in records(file):
-                if found := kind.text(record):
-                    texts.add(*found)
+            with suppress(UnreadableLog):  # raised again below, after what can be read
+                for record in records(file):
+                    if found := kind.text(record):
+                        texts.add(*found)
         for file in files:
             for record in records(file):
                 yield Fault(checks.NOT_AN_EVENT) if isinstance(record, Broken) else kind.event(record, texts)

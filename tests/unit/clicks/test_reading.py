@@ -1,0 +1,382 @@
+"""Logs of every kind, read into events."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from trifuse.worker.clicks import checks
+from trifuse.worker.clicks.checks import Fault
+from trifuse.worker.clicks.errors import UnreadableLog
+from trifuse.worker.clicks.events import ClickEvent
+from trifuse.worker.clicks.reading import read_clicks
+from trifuse.worker.clicks.records import MAX_LINE
+
+NOON = 1772366400.0  # 2026-03-01T12:00:00Z
+
+UBI_QUERY = {
+    "application": "search",
+    "query_id": "q1",
+    "client_id": "c1",
+    "user_query": "Asthma",
+    "query_response_id": "r1",
+    "query_response_hit_ids": ["a", "b"],
+    "timestamp": "2026-03-01T12:00:00Z",
+}
+UBI_CLICK: dict[str, Any] = {
+    "action_name": "click",
+    "query_id": "q1",
+    "client_id": "c1",
+    "session_id": "s1",
+    "timestamp": "2026-03-01T12:00:00Z",
+    "message_type": "CLICK",
+    "event_attributes": {
+        "object": {"object_id": "b", "object_id_field": "_id"},
+        "position": {"ordinal": 2},
+    },
+}
+PAGE = ClickEvent(
+    query="Asthma", query_id="q1", kind="impression", timestamp=NOON, user="c1", shown=("a", "b")
+)
+CLICK = ClickEvent(
+    query="Asthma", query_id="q1", doc_id="b", timestamp=NOON, position=2, session="s1", user="c1"
+)
+
+
+def write(path: Path, *values: object) -> str:
+    lines = [value if isinstance(value, str) else json.dumps(value) for value in values]
+    path.write_text("".join(line + "\n" for line in lines))
+    return str(path)
+
+
+def read(*paths: str | Path, format: str = "auto") -> list[ClickEvent | Fault]:
+    return list(read_clicks(paths, format))
+
+
+def ubi(tmp_path: Path, **change: Any) -> ClickEvent | Fault:
+    return read(write(tmp_path / "ubi", UBI_QUERY, UBI_CLICK | change))[1]
+
+
+# --- UBI ---
+
+
+def test_ubi_queries_and_events_in_one_file_or_two_in_any_order(tmp_path: Path) -> None:
+    one = write(tmp_path / "one", UBI_CLICK, UBI_QUERY)
+    queries, events = write(tmp_path / "queries", UBI_QUERY), write(tmp_path / "events", UBI_CLICK)
+    assert read(one) == [CLICK, PAGE]
+    assert read(queries, events) == [PAGE, CLICK]
+    assert read(events, queries) == [CLICK, PAGE]
+
+
+def test_ubi_as_a_bulk_export_keeps_the_ids(tmp_path: Path) -> None:
+    with_id = msgspec.structs.replace(CLICK, event_id="e7")
+    dumped = write(
+        tmp_path / "dump",
+        {"_index": "ubi_queries", "_id": "x", "_source": UBI_QUERY},
+        {"_index": "ubi_events", "_id": "e7", "_score": 1, "_source": UBI_CLICK},
+    )
+    bulk = write(
+        tmp_path / "bulk",
+        {"index": {"_index": "ubi_queries", "_id": "x"}},
+        UBI_QUERY,
+        {"create": {"_index": "ubi_events", "_id": "e7"}},
+        UBI_CLICK,
+    )
+    assert read(dumped) == read(bulk) == [PAGE, with_id]
+
+
+@pytest.mark.parametrize("action", ["click_through", "item_click", "Item-Click"])
+def test_ubi_spellings_of_a_click(tmp_path: Path, action: str) -> None:
+    assert ubi(tmp_path, action_name=action) == CLICK
+
+
+@pytest.mark.parametrize("action", ["add_to_cart", "purchase", "on_search", "scroll", None])
+def test_ubi_other_actions_are_ignored(tmp_path: Path, action: object) -> None:
+    assert ubi(tmp_path, action_name=action) == Fault(None)
+
+
+def test_ubi_impressions_of_one_document(tmp_path: Path) -> None:
+    event = ubi(tmp_path, action_name="impression")
+    assert isinstance(event, ClickEvent)
+    assert (event.kind, event.doc_id, event.position) == ("impression", "b", 2)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "expected"),
+    [
+        ({"object": {"object_id": 17}, "position": {"ordinal": {"index": 3}}}, ("17", 3)),
+        ({"object": {"object_id": "isbn", "internal_id": "b", "object_id_field": "isbn"}}, ("b", None)),
+        ({"object": {"object_id": "b", "internal_id": "77", "object_id_field": ""}}, ("b", None)),
+        ({"object": {"internal_id": "77"}, "position": {"ordinal": 0}}, ("77", None)),
+        ({"position": {"xy": {"x": 1, "y": 2}}}, (None, None)),
+        ("odd", (None, None)),
+        (None, (None, None)),
+    ],
+)
+def test_ubi_documents_and_positions(
+    tmp_path: Path, attributes: object, expected: tuple[str | None, int | None]
+) -> None:
+    event = ubi(tmp_path, event_attributes=attributes)
+    assert isinstance(event, ClickEvent)
+    assert (event.doc_id, event.position) == expected
+
+
+def test_ubi_flattened_keys(tmp_path: Path) -> None:
+    flat = {k: v for k, v in UBI_CLICK.items() if k != "event_attributes"}
+    flat |= {"event_attributes.object.object_id": "b", "event_attributes.position.ordinal": 2}
+    assert read(write(tmp_path / "flat", UBI_QUERY, flat))[1] == CLICK
+
+
+def test_c5_ubi_without_a_query_id_or_with_an_unknown_one(tmp_path: Path) -> None:
+    assert ubi(tmp_path, query_id=None) == Fault(checks.NO_QUERY_ID)
+    unknown = ubi(tmp_path, query_id="q2")
+    assert isinstance(unknown, ClickEvent)
+    assert (unknown.query, checks.fault(unknown, NOON)) == (None, checks.UNKNOWN_QUERY_ID)
+
+
+def test_c5_ubi_unreadable_time(tmp_path: Path) -> None:
+    assert ubi(tmp_path, timestamp="soon") == Fault(checks.BAD_TIME)
+
+
+@pytest.mark.parametrize("query", [None, 3, ["asthma"]])
+def test_c5_ubi_query_null(tmp_path: Path, query: object) -> None:
+    page, click = read(write(tmp_path / "ubi", UBI_QUERY | {"user_query": query}, UBI_CLICK))
+    assert page == Fault(None)
+    assert isinstance(click, ClickEvent)
+    assert checks.fault(click, NOON) == checks.UNKNOWN_QUERY_ID
+
+
+# --- MedCPT ---
+
+MEDCPT = [
+    {"qid": "0", "pmid": "11", "click": 1},
+    {"qid": "1", "pmid": "12", "click": 3},
+    {"qid": "1", "pmid": "13", "click": 0},
+    {"qid": "9", "pmid": "14", "click": 1},
+    {"qid": None, "pmid": "15", "click": 1},
+    {"qid": "0", "pmid": "16", "click": "many"},
+]
+MEDCPT_EVENTS = [
+    ClickEvent(query="What is asthma?", doc_id="11"),
+    ClickEvent(query="How is copd treated?", doc_id="12", count=3),
+    Fault(None),
+    Fault(checks.UNKNOWN_QUERY_ID),
+    Fault(checks.NO_QUERY_ID),
+    Fault(checks.NOT_AN_EVENT),
+]
+QUERIES = {"0": "What is asthma?", "1": "How is copd treated?"}
+
+
+@pytest.mark.parametrize("indent", [None, 4])
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_medcpt_as_two_files_or_a_folder(tmp_path: Path, indent: int | None, end: str) -> None:
+    train = write(tmp_path / "train.jsonl", *MEDCPT)
+    info = tmp_path / "qid2info.json"
+    info.write_text(json.dumps(QUERIES, indent=indent) + end)
+    (tmp_path / "pmid2info.json").write_text(json.dumps({"0": ["a title", "an abstract"]}, indent=indent))
+    assert [e for e in read(train, info) if e != Fault(None)] == [
+        e for e in MEDCPT_EVENTS if e != Fault(None)
+    ]
+    clicks = [event for event in read(tmp_path) if isinstance(event, ClickEvent)]
+    assert clicks == MEDCPT_EVENTS[:2]
+
+
+def test_medcpt_queries_larger_than_one_look(tmp_path: Path) -> None:
+    many = {str(i): f"query number {i}" for i in range(5000)}
+    info = tmp_path / "qid2info.json"
+    info.write_text(json.dumps(many))
+    train = write(tmp_path / "train.jsonl", {"qid": "4999", "pmid": "1", "click": 1})
+    assert ClickEvent(query="query number 4999", doc_id="1") in read(train, info)
+
+
+# --- TripClick ---
+
+TRIP = {
+    "DateCreated": "/Date(1356998400000)/",
+    "SessionId": "abc",
+    "Keywords": "title:asthma AND children",
+    "Documents": [10, 11, 12],
+    "DocumentId": 11,
+}
+TRIP_CLICK = ClickEvent(
+    query="asthma children",
+    doc_id="11",
+    timestamp=1356998400.0,
+    position=2,
+    session="abc",
+    shown=("10", "11", "12"),
+)
+
+
+def test_tripclick_logs(tmp_path: Path) -> None:
+    log = write(tmp_path / "2013-01-01.json", TRIP, TRIP | {"DocumentId": 0}, TRIP | {"Keywords": None})
+    click, page, nothing = read(log)
+    assert click == TRIP_CLICK
+    assert isinstance(page, ClickEvent)
+    assert (page.kind, page.doc_id, page.shown) == ("impression", None, ("10", "11", "12"))
+    assert isinstance(nothing, ClickEvent)
+    assert checks.fault(nothing, NOON) == checks.NO_QUERY
+
+
+def test_tripclick_pages_with_scores_and_files_that_are_arrays(tmp_path: Path) -> None:
+    scored = TRIP | {"Documents": '["10:1.5","11:0.75","12:0.5"]'}
+    as_array = tmp_path / "array.json"
+    as_array.write_text("[" + ",\n".join(json.dumps(r) for r in (TRIP, scored)) + "]")
+    assert read(as_array) == [TRIP_CLICK, TRIP_CLICK]
+    assert read(write(tmp_path / "lines.json", scored)) == [TRIP_CLICK]
+
+
+def test_tripclick_clicked_but_not_on_the_page(tmp_path: Path) -> None:
+    (event,) = read(write(tmp_path / "log.json", TRIP | {"DocumentId": 99, "Documents": None}))
+    assert isinstance(event, ClickEvent)
+    assert (event.doc_id, event.position, event.shown) == ("99", None, ())
+
+
+@pytest.mark.parametrize(
+    "queries",
+    [
+        "1\tasthma\n2\tcopd\n",
+        "<top>\n\n<num> Number: 1\n<title> asthma\n\n<desc> Description:\n\n</top>\n"
+        "<top>\n<num> 2\n<title> copd\n</top>\n",
+    ],
+)
+def test_tripclick_judgements(tmp_path: Path, queries: str) -> None:
+    (tmp_path / "a-topics").write_text(queries)
+    (tmp_path / "b-qrels").write_text(
+        "1 0 10 1\n1 0 11 0\n2\t0\t12\t3\n3 0 13 1\nbroken line of five words here\n"
+    )
+    assert [event for event in read(tmp_path) if event != Fault(None)] == [
+        ClickEvent(query="asthma", doc_id="10"),
+        ClickEvent(query="copd", doc_id="12"),
+        Fault(checks.UNKNOWN_QUERY_ID),
+        Fault(checks.NOT_AN_EVENT),
+    ]
+
+
+# --- JSON lines ---
+
+
+def test_jsonl(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "clicks.jsonl",
+        {"query": "asthma", "doc_id": "a"},
+        {
+            "query": "asthma",
+            "doc_id": 7,
+            "timestamp": 1356998400,
+            "event_id": "e1",
+            "query_id": 5,
+            "session": "s",
+            "user": "u",
+            "position": 3,
+            "count": 2,
+        },
+        {"query": "asthma", "doc_id": None, "kind": "impression", "shown": ["a", 7, None]},
+        {"query": "asthma", "doc_id": "a", "kind": "hover"},
+        {"query": ["asthma"], "doc_id": "a"},
+        {"query": "asthma", "doc_id": "a", "count": "2"},
+        {"query": "asthma", "doc_id": "a", "timestamp": {}},
+        {"query": None, "doc_id": "a"},
+    )
+    assert read(path) == [
+        ClickEvent(query="asthma", doc_id="a"),
+        ClickEvent(
+            query="asthma",
+            doc_id="7",
+            timestamp=1356998400.0,
+            event_id="e1",
+            query_id="5",
+            session="s",
+            user="u",
+            position=3,
+            count=2,
+        ),
+        ClickEvent(query="asthma", kind="impression", shown=("a", "7")),
+        Fault(None),
+        Fault(checks.NOT_AN_EVENT),
+        Fault(checks.NOT_AN_EVENT),
+        Fault(checks.BAD_TIME),
+        ClickEvent(doc_id="a"),
+    ]
+
+
+def test_lines_that_are_no_objects_are_faults_and_the_rest_is_read(tmp_path: Path) -> None:
+    good = {"query": "asthma", "doc_id": "a"}
+    half = '{"query": "half \\ud800", "doc_id": "a"}'
+    path = write(tmp_path / "x", good, "{broken", "3", '"text"', "", "null", half, '{"query": NaN}', good)
+    events = read(path)
+    assert events[0] == events[-1] == ClickEvent(query="asthma", doc_id="a")
+    assert events[1:-1] == [Fault(checks.NOT_AN_EVENT)] * 6
+
+
+def test_a_line_longer_than_any_event_is_a_fault(tmp_path: Path) -> None:
+    good = {"query": "asthma", "doc_id": "a"}
+    path = write(tmp_path / "x", good, {"query": "x" * MAX_LINE, "doc_id": "a"}, good)
+    assert read(path) == [
+        ClickEvent(query="asthma", doc_id="a"),
+        Fault(checks.NOT_AN_EVENT),
+        ClickEvent(query="asthma", doc_id="a"),
+    ]
+
+
+def test_one_event_without_a_line_end(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text('{"query": "asthma", "doc_id": "a"}')
+    assert read(tmp_path / "x") == [ClickEvent(query="asthma", doc_id="a")]
+
+
+# --- files ---
+
+
+def test_gzip_a_byte_order_mark_and_standard_input(tmp_path: Path) -> None:
+    line = b'\xef\xbb\xbf{"query": "asthma", "doc_id": "a"}\r\n'
+    (tmp_path / "x").write_bytes(line)
+    (tmp_path / "x.gz").write_bytes(gzip.compress(line))
+    expected = [ClickEvent(query="asthma", doc_id="a")]
+    assert read(tmp_path / "x") == read(tmp_path / "x.gz") == expected
+    assert list(read_clicks(["-"], stdin=io.BytesIO(gzip.compress(line)))) == expected
+
+
+def test_a_gzip_file_cut_in_the_middle_is_an_error_after_what_stands_before(tmp_path: Path) -> None:
+    lines = b"".join(b'{"query": "asthma %d", "doc_id": "a"}\n' % i for i in range(20_000))
+    (tmp_path / "x.gz").write_bytes(gzip.compress(lines)[:-5000])
+    events = read_clicks([tmp_path / "x.gz"])
+    assert next(events) == ClickEvent(query="asthma 0", doc_id="a")
+    with pytest.raises(UnreadableLog, match=r"x\.gz can't be read to its end"):
+        list(events)
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", "hello world\n", '{"a": 1}\n', "[1, 2]", "{\n"])
+def test_what_is_no_click_log_is_an_error_that_lists_the_kinds(tmp_path: Path, content: str) -> None:
+    (tmp_path / "x").write_text(content)
+    with pytest.raises(UnreadableLog, match=r"UBI.*MedCPT.*TripClick.*JSON lines|can't be read"):
+        read(tmp_path / "x")
+
+
+def test_a_named_kind_is_taken_at_its_word(tmp_path: Path) -> None:
+    path = write(tmp_path / "x", {"query": "asthma"})
+    assert read(path, format="jsonl") == [ClickEvent(query="asthma")]
+    assert read(path, format="medcpt") == [Fault(checks.NO_QUERY_ID)]
+    (tmp_path / "empty").write_text("")
+    assert read(tmp_path / "empty", format="ubi") == []
+
+
+def test_missing_files_and_unknown_kinds(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableLog, match="no file or folder"):
+        read(tmp_path / "absent")
+    with pytest.raises(UnreadableLog, match="no format 'csv': expected auto, ubi, medcpt, tripclick, jsonl"):
+        read(write(tmp_path / "x", UBI_CLICK), format="csv")
+
+
+@pytest.mark.data
+def test_the_medcpt_log_is_read_whole(data_dir: Path) -> None:
+    events = read(data_dir / "medcpt_bioasq_log")
+    clicks = [event for event in events if isinstance(event, ClickEvent)]
+    assert len(clicks) == 42_518
+    assert len({event.query for event in clicks}) <= 4_719
+    assert not [event for event in events if isinstance(event, Fault) and event.reason]
