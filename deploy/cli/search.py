@@ -1,0 +1,145 @@
+"""`trifuse search`: one query, ranked by three signals, each hit saying what each signal gave it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from trifuse.deploy.cli.common import (
+    EncoderOption,
+    JsonOption,
+    OpenSearchOption,
+    RedisOption,
+    emit,
+    err,
+    fail,
+    out,
+)
+from trifuse.deploy.cli.hits import filter_lines, hits_table, leg_lines
+from trifuse.deploy.config import Settings, opensearch_client, redis_client, resolve
+from trifuse.encoder.errors import EncoderError
+from trifuse.encoder.registry import load_encoder
+from trifuse.encoder.types import Encoder
+from trifuse.ranker import BodyError, ClickStore, HybridRanker, Profile
+from trifuse.ranker.body_template import fill_template
+from trifuse.ranker.errors import ProfileError
+
+IndexArgument = Annotated[str, typer.Argument(metavar="INDEX", help="An index, an alias, or a pattern.")]
+TextArgument = Annotated[str, typer.Argument(metavar="TEXT", help="What to search for.")]
+SizeOption = Annotated[int | None, typer.Option("--size", min=0, help="Hits to show; the body's, else 10.")]
+FromOption = Annotated[int | None, typer.Option("--from", min=0, help="Hits to leave out before them.")]
+ProfileOption = Annotated[
+    str | None, typer.Option("--profile", help="Weights (lexical=0.5,dense=0.4,clicks=0.1), or a JSON file.")
+]
+FilterOption = Annotated[
+    str | None, typer.Option("--filter", help="A query that every hit must match: JSON, or a file of it.")
+]
+BodyOption = Annotated[
+    str | None,
+    typer.Option("--body", help="Your own search body: JSON, or a file of it; {{text}} stands for the text."),
+]
+ExplainOption = Annotated[bool, typer.Option("--explain", help="Show how each score came about.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("search")(search_command)
+
+
+def search_command(
+    index: IndexArgument,
+    text: TextArgument,
+    size: SizeOption = None,
+    start: FromOption = None,
+    profile: ProfileOption = None,
+    filter: FilterOption = None,
+    body: BodyOption = None,
+    explain: ExplainOption = False,
+    as_json: JsonOption = False,
+    opensearch: OpenSearchOption = None,
+    redis: RedisOption = None,
+    encoder: EncoderOption = None,
+) -> None:
+    """Search an index by BM25, dense vectors and clicks, fused.
+
+    Example: [bold]trifuse search trials "stroke in adults" --filter '{"term": {"sex": "ALL"}}'[/bold]
+    """
+    text = text.encode("utf-8", "replace").decode()  # an argument that is no text holds lone surrogates
+    with _usage():
+        template = _json_object(body, "--body") or {}
+        chosen = _profile(profile)
+        given = _json_object(filter, "--filter")
+        filled = fill_template(template, text)
+    settings = resolve(opensearch=opensearch, redis=redis, encoder=encoder)
+    client = opensearch_client(settings)
+    try:
+        clicks = ClickStore(redis_client(settings), client) if settings.redis_url else None
+        ranker = HybridRanker(client, _encoder(settings, chosen, named=encoder is not None), clicks, chosen)
+        with _usage():
+            response = ranker.search(
+                index, filled, text=text, filter=given, size=size, from_=start, explain=explain or None
+            )
+    finally:
+        client.close()
+    if as_json:
+        emit(response)
+    else:
+        _show(response, start=start or template.get("from", 0), explain=explain)
+
+
+@contextmanager
+def _usage() -> Iterator[None]:
+    """What was asked for wrongly ends the command with status 2."""
+    try:
+        yield
+    except (BodyError, ProfileError) as error:
+        fail(str(error), status=2)
+
+
+def _json_object(given: str | None, option: str) -> dict[str, Any] | None:
+    """An object from JSON, or from a file that holds it."""
+    if given is None:
+        return None
+    try:
+        content = given if given.lstrip().startswith("{") else Path(given).read_text("utf-8")
+        value = json.loads(content)
+    except (OSError, ValueError) as error:
+        fail(f"{option} {given!r} is neither a JSON object nor a file of one: {error}", status=2)
+    if not isinstance(value, dict):
+        fail(f"{option} {given!r} holds {type(value).__name__}: give a JSON object", status=2)
+    return value
+
+
+def _profile(given: str | None) -> Profile:
+    if given is None:
+        return Profile()
+    if "=" in given and not Path(given).exists():
+        return Profile.parse(given)
+    return Profile.from_dict(_json_object(given, "--profile") or {})
+
+
+def _encoder(settings: Settings, profile: Profile, *, named: bool) -> Encoder | None:
+    """The encoder, where a leg needs one; without it the rest still answers, unless it was named."""
+    if profile.weights["dense"] == 0 and profile.weights["clicks"] == 0:
+        return None
+    try:
+        return load_encoder(settings.encoder)
+    except EncoderError as error:
+        if named:
+            raise
+        err.print(f"trifuse: searching without vectors: {error}", style="yellow", markup=False)
+        return None
+
+
+def _show(response: dict[str, Any], *, start: int, explain: bool) -> None:
+    out.print(hits_table(response, start=start, explain=explain))
+    for line in leg_lines(response):
+        out.print(line)
+    if explain:
+        for line in filter_lines(response):
+            out.print(line)

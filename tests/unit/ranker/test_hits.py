@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from trifuse.deploy.cli.hits import filter_lines, hits_table, leg_lines, title_of
+
+LEG = {"score": 7.25, "normalized": 0.5, "weight": 0.4, "rank": 2}
+RESPONSE: dict[str, Any] = {
+    "took": 12,
+    "hits": {
+        "total": {"value": 42, "relation": "gte"},
+        "hits": [
+            {
+                "_id": "NCT1",
+                "_score": 0.2,
+                "_source": {"title": "A [bold]trial[/bold]"},
+                "trifuse": {"legs": {"lexical": LEG, "dense": None, "clicks": None}},
+            }
+        ],
+    },
+    "trifuse": {
+        "legs": {
+            "lexical": {"state": "ok", "reason": None, "took_ms": 3, "hits": 1},
+            "dense": {"state": "off", "reason": "no encoder", "took_ms": 0, "hits": 0},
+        },
+        "filter": {
+            "given": None,
+            "alias": {"term": {"t": 1}},
+            "post_filter": None,
+            "lifted": [],
+            "not_lifted": ["query: wrapper"],
+            "rescored_only": True,
+        },
+    },
+}
+
+
+def shown(*renderables: Any) -> str:
+    stream = io.StringIO()
+    console = Console(file=stream, width=100)
+    for each in renderables:
+        console.print(each)
+    return stream.getvalue()
+
+
+def test_a_row_a_hit() -> None:
+    text = shown(hits_table(RESPONSE, start=10))
+    assert "at least 42 hits, 12 ms" in text
+    assert "11" in text
+    assert "A [bold]trial[/bold]" in text
+    assert "#2  7.25" in text
+    assert "0.40 x 0.500" not in text
+    assert "0.40 x 0.500" in shown(hits_table(RESPONSE, explain=True))
+
+
+def test_no_total_and_no_source() -> None:
+    hit = {**RESPONSE["hits"]["hits"][0]}
+    del hit["_source"]
+    text = shown(hits_table({**RESPONSE, "hits": {"hits": [hit]}}))
+    assert "NCT1" in text
+
+
+@pytest.mark.parametrize(
+    ("source", "title"),
+    [
+        ({"text": "b", "title": "a"}, "a"),
+        ({"code": "c", "brief_title": " of  two\nlines "}, "of two lines"),
+        ({"n": 1, "code": "c"}, "c"),
+        ({}, ""),
+    ],
+)
+def test_titles(source: dict[str, Any], title: str) -> None:
+    assert title_of(source) == title
+
+
+def test_how_each_leg_fared() -> None:
+    assert shown(*leg_lines(RESPONSE)).splitlines() == [
+        "lexical  ok  1 hits, 3 ms",
+        "dense    off: no encoder",
+    ]
+
+
+def test_filters() -> None:
+    assert shown(*filter_lines(RESPONSE)).splitlines() == [
+        "filter   alias: {'term': {'t': 1}}",
+        "filter   not lifted: query: wrapper; other legs re-score lexical matches only",
+    ]
