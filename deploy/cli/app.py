@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from trifuse.deploy.cli import clicks, demo, fetch, load, sync
+from trifuse.deploy.cli import clicks, demo, fetch, load, search, sync
 from trifuse.deploy.cli.common import err
 from trifuse.encoder.errors import TrifuseError
 
@@ -40,6 +40,7 @@ clicks.register(app)
 demo.register(app)
 fetch.register(app)
 load.register(app)
+search.register(app)
 sync.register(app)
 
 
