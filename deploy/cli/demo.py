@@ -48,9 +48,7 @@ SentencesOption = Annotated[
 ]
 DownOption = Annotated[
     bool,
-    typer.Option(
-        "--down/--keep", help="Stop at the end what the demo started, or keep it for more searches."
-    ),
+    typer.Option("--down/--keep", help="Stop the local services at the end, or keep them for more searches."),
 ]
 
 

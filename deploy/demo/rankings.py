@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any
 
 import msgspec
@@ -17,11 +18,6 @@ class Signal(msgspec.Struct, frozen=True):
     score: float
     normalized: float
     weight: float
-
-    @property
-    def share(self) -> float:
-        """What it added to the fused score."""
-        return self.weight * self.normalized
 
 
 class Ranked(msgspec.Struct, frozen=True):
@@ -59,24 +55,23 @@ def by_leg(hits: Sequence[Ranked], leg: str) -> list[Ranked]:
 
 def remarks(hits: Sequence[Ranked], *, rows: int) -> list[str]:
     """What the first rows of the fused ranking owe to vectors and to clicks, in sentences."""
+    top = hits[:rows]
     found = []
-    missed = [hit for hit in hits[:rows] if "dense" in hit.legs and "lexical" not in hit.legs]
+    missed = [hit.id for hit in top if "dense" in hit.legs and "lexical" not in hit.legs]
     if missed:
-        listed = ", ".join(hit.id for hit in missed)
-        found.append(
-            f"Dense vectors: {len(missed)} of the first {min(rows, len(hits))} share no word with the query,"
-            f" and BM25 alone misses them: {listed}."
-        )
-    lifted = [hit for hit in hits[:rows] if "clicks" in hit.legs and _rank_by_text(hit) > hit.rank]
+        listed = ", ".join(missed)
+        found.append(f"Vectors: {len(missed)} of the first {len(top)} aren't in BM25's ranking: {listed}.")
+    lifted = [hit for hit in top if "clicks" in hit.legs and _without_clicks(hit) > hit.rank + 1]
     if lifted:
-        best = max(lifted, key=lambda hit: _rank_by_text(hit) - hit.rank)
+        best = max(lifted, key=lambda hit: _without_clicks(hit) - hit.rank)
+        rank = _without_clicks(best)
         found.append(
             f"Clicks: people chose {best.id} for similar queries, which lifts it to rank {best.rank};"
-            f" BM25 and vectors have it at {_rank_by_text(best)} at best."
+            f" the best that BM25 or vectors have for it is {'none' if rank == inf else rank}."
         )
     return found
 
 
-def _rank_by_text(hit: Ranked) -> int:
-    """The better of its ranks by BM25 and by vectors; one that neither has is behind all others."""
-    return min((hit.legs[leg].rank for leg in ("lexical", "dense") if leg in hit.legs), default=1_000_000)
+def _without_clicks(hit: Ranked) -> float:
+    """The better of its ranks by BM25 and by vectors; infinite where neither has it."""
+    return min((hit.legs[leg].rank for leg in ("lexical", "dense") if leg in hit.legs), default=inf)

@@ -23,8 +23,9 @@ from trifuse.worker.clicks.checks import DUPLICATE
 
 ROWS = 8
 DEPTH = 100
+REJECTED_SHOWN = 3
 SENTENCES_SHOWN = 3
-_OTHER = "kidney failure"
+_OTHERS = ("kidney failure", "high blood sugar")
 
 
 @dataclass(frozen=True)
@@ -121,8 +122,10 @@ def _load(stack: Stack, wanted: Wanted, narrator: Narrator) -> dict[str, int]:
             f"read {report.read:,} = indexed {report.indexed:,} + unchanged {report.unchanged:,} + rejected"
             f" {len(report.rejected):,}"
         )
-        for rejection in report.rejected[:3]:
+        for rejection in report.rejected[:REJECTED_SHOWN]:
             narrator.say(f"rejected {rejection.id or rejection.source}: {rejection.reason}", style="yellow")
+        if len(report.rejected) > REJECTED_SHOWN:
+            narrator.say("all of them: trifuse load PATH --index I --report rejected.json", style="yellow")
     return {
         "read": report.read,
         "indexed": report.indexed,
@@ -220,13 +223,14 @@ def _next(wanted: Wanted, query: str, narrator: Narrator) -> None:
             "The click leg is empty, since no clicks came with these files. With a log of yours:"
             f"\n  trifuse clicks load events.ndjson --index {wanted.index}"
         )
+    searches = [f"trifuse search {wanted.index} {shlex.quote(query)} --explain"]
+    if wanted.sentences:
+        searches.append(f"trifuse search {sentence_index(wanted.index)} {shlex.quote(query)}")
+    if not wanted.data:
+        others = (other for other in _OTHERS if other != query)
+        searches += [f"trifuse search {wanted.index} {shlex.quote(other)}" for other in others]
     narrator.title("\nTry next")
-    narrator.say(
-        f"trifuse search {wanted.index} {shlex.quote(query)} --explain"
-        f"\ntrifuse search {wanted.index} {shlex.quote(_OTHER)}"
-        "\ntrifuse status"
-        "\ntrifuse down"
-    )
+    narrator.say("\n".join([*searches, "trifuse status", "trifuse down"]))
 
 
 def stop(narrator: Narrator) -> None:

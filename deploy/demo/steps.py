@@ -67,9 +67,11 @@ def wait_for_vectors(stack: Stack, index: str, show: Stage) -> SyncReport:
     Raises:
         DemoFailed: something stays without a vector.
     """
+    totals: dict[str, int] = {}
 
     def tell(seen: Progress) -> None:
         if seen.pending:
+            totals[seen.index] = seen.pending
             show(f"vectors of {seen.index}", seen.done, seen.pending)
 
     report = sync(stack.client, index, stack.enqueue, wait=True, listening=stack.listening, progress=tell)
@@ -78,6 +80,8 @@ def wait_for_vectors(stack: Stack, index: str, show: Stage) -> SyncReport:
             f"{report.pending} documents of {index!r} have no vector yet: {report.stalled or 'time ran out'};"
             f" see `trifuse status` for the worker's log, then run `trifuse sync {index} --wait`"
         )
+    for name, total in totals.items():
+        show(f"vectors of {name}", total, total)  # also those that came by the hints of the load
     return report
 
 

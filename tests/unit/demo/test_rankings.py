@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from trifuse.deploy.demo.rankings import Signal, by_leg, ranked
+from trifuse.deploy.demo.rankings import Signal, by_leg, ranked, remarks
 from trifuse.deploy.demo.tables import side_by_side, signals
 
 
@@ -55,8 +55,23 @@ def test_each_signal_has_its_own_order() -> None:
     assert [hit.id for hit in by_leg(hits, "clicks")] == ["N3"]
 
 
-def test_a_share_is_weight_times_normalised_score() -> None:
-    assert Signal(rank=2, score=0.7, normalized=0.25, weight=0.4).share == pytest.approx(0.1)
+def test_remarks_name_what_vectors_found_and_clicks_lifted() -> None:
+    # N3 and N2 are only in the dense ranking; N3 is third there, and first with its clicks.
+    vectors, clicks = remarks(ranked(RESPONSE), rows=8)
+    assert vectors == "Vectors: 2 of the first 3 aren't in BM25's ranking: N3, N2."
+    assert clicks.startswith("Clicks: people chose N3 for similar queries, which lifts it to rank 1;")
+    assert clicks.endswith("for it is 3.")
+
+
+def test_a_hit_that_only_clicks_have_is_lifted_from_nowhere() -> None:
+    hits = [_hit("N9", "Only clicked", 0.2, clicks=_leg(1, 1.0, 1.0, 0.2))]
+    (clicks,) = remarks(ranked({"hits": {"hits": hits}}), rows=8)
+    assert clicks.endswith("for it is none.")
+
+
+def test_no_remarks_where_bm25_has_it_all() -> None:
+    hits = [_hit("N1", "Signs", 0.4, lexical=_leg(1, 3.0, 1.0, 0.4), clicks=_leg(1, 1.0, 1.0, 0.2))]
+    assert remarks(ranked({"hits": {"hits": hits}}), rows=8) == []
 
 
 def test_rankings_stand_side_by_side() -> None:
