@@ -54,6 +54,11 @@ def configuration(settings: Settings) -> dict[str, Any]:
             "visibility_timeout": VISIBILITY_TIMEOUT_S,
             "socket_keepalive": True,
             "health_check_interval": 30,
+            # Who sends a hint doesn't wait long for a broker that is away; a worker waits for ever.
+            "max_retries": 2,
+            "interval_start": 0.0,
+            "interval_step": 0.2,
+            "interval_max": 0.5,
         },
         "task_default_queue": DEFAULT_QUEUE,
         "task_serializer": "json",

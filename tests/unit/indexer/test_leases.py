@@ -1,0 +1,46 @@
+"""Which documents are queued again, by a clock that the test moves."""
+
+from __future__ import annotations
+
+from trifuse.indexer.leases import Leases
+from trifuse.indexer.scan import Pending
+
+
+def items(*ids: str) -> list[Pending]:
+    return [Pending(doc_id, None, 0, None, "missing", None) for doc_id in ids]
+
+
+def names(found: object) -> list[str]:
+    return [item.id for item in found]  # type: ignore[attr-defined]
+
+
+def test_a_lease_runs_from_when_a_document_was_queued() -> None:
+    leases = Leases(60.0, now=0.0)
+    leases.add(items("a", "b"), now=10.0)
+    assert names(leases.expired(now=69.0)) == []
+    assert names(leases.expired(now=70.0)) == ["a", "b"]
+
+
+def test_progress_extends_the_leases_of_what_waits_behind() -> None:
+    leases = Leases(60.0, now=0.0)
+    leases.add(items("a", "b"), now=0.0)
+    leases.written(["a"], now=50.0)
+    assert names(leases.expired(now=109.0)) == []
+    assert names(leases.expired(now=110.0)) == ["b"]
+    assert leases.idle_s(now=110.0) == 60.0
+
+
+def test_what_is_queued_again_goes_to_the_end_with_a_new_lease() -> None:
+    leases = Leases(60.0, now=0.0)
+    leases.add(items("a", "b"), now=0.0)
+    leases.add(items("a"), now=60.0)
+    assert names(leases.oldest(5)) == ["b", "a"]
+    assert names(leases.oldest(1)) == ["b"]
+    assert names(leases.expired(now=61.0)) == ["b"]
+    assert len(leases) == 2
+
+
+def test_news_of_a_document_that_nobody_waits_for_is_no_progress() -> None:
+    leases = Leases(60.0, now=0.0)
+    leases.written(["a"], now=30.0)
+    assert leases.idle_s(now=30.0) == 30.0
