@@ -118,15 +118,20 @@ class _Loader:
 
     def write(self, batch: Sequence[Prepared | Rejection]) -> None:
         """Write one batch, in which no id occurs twice."""
-        self.report.read += len(batch)
-        for item in batch:
-            if isinstance(item, Rejection):
-                self._reject(item)
-            else:
-                self._count(item)
-        trials = self._write_sentences([item for item in batch if isinstance(item, Prepared)])
-        if trials:
-            self._write_trials(trials)
+        report = self.report
+        report.read += len(batch)
+        try:
+            for item in batch:
+                if isinstance(item, Rejection):
+                    self._reject(item)
+                else:
+                    self._count(item)
+            trials = self._write_sentences([item for item in batch if isinstance(item, Prepared)])
+            if trials:
+                self._write_trials(trials)
+        except BaseException:  # Ctrl-C too: what the batch had not come to is read again by the next load
+            report.read = report.indexed + report.unchanged + len(report.rejected)
+            raise
 
     def _write_trials(self, trials: Sequence[Prepared]) -> None:
         marks = self._marks(trials)
@@ -147,7 +152,9 @@ class _Loader:
         self._hint(self._index, self._space, pending)
 
     def finish(self, used_before: frozenset[str]) -> LoadReport:
-        """The report, after the last batch."""
+        """The report, after the last batch; what was written can be searched now."""
+        if self.report.indexed or self._sentences is not None:
+            self._client.indices.refresh(index=",".join(self.indexes))
         if self._fields.records >= _FEW:
             self.report.newly_empty_fields = sorted(used_before - self._fields.filled)
         return self.report

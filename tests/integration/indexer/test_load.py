@@ -70,7 +70,7 @@ def test_new_records_are_searchable_at_once_and_hinted(
     assert hints.calls == [(index_name, VECTOR_FIELD, space.id)]
     assert hints.ids == ["T0001", "T0002"]
     assert report.hinted == 2
-    found = _documents(client, index_name)["T0001"]
+    found = client.get(index=index_name, id="T0001")["_source"]
     assert {key: found[key] for key in full.trial.source()} == full.trial.source()
     query = {"query": {"match": {"interventions.name": "spacers"}}}  # the english analyzer stems
     assert client.search(index=index_name, body=query)["hits"]["total"]["value"] == 1
@@ -284,6 +284,29 @@ def test_an_index_of_somebody_else_is_refused(client: OpenSearch, index_name: st
 def test_an_impossible_name_is_refused(client: OpenSearch, space: Space) -> None:
     with pytest.raises(IndexNotOurs, match="can't be the name of an index"):
         load(client, _never(), "Not A Name", space=space)
+
+
+def test_a_report_adds_up_also_where_a_batch_is_interrupted(
+    client: OpenSearch, index_name: str, space: Space, record: Made
+) -> None:
+    seen: list[LoadReport] = []
+
+    def interrupt(index: str, field: str, space: Space, ids: Sequence[Hint]) -> None:
+        if seen:
+            raise KeyboardInterrupt
+
+    records = [record(1), Rejection("f.json", 2, None, "no study"), record(3), record(4), record(5)]
+    with pytest.raises(KeyboardInterrupt):
+        load(
+            client,
+            records,
+            index_name,
+            space=space,
+            enqueue=interrupt,
+            batch_items=2,
+            progress=seen.append,
+        )
+    assert _sums(seen[-1]) == (4, 3, 0, 1)
 
 
 def test_an_index_that_is_deleted_during_the_load_is_not_made_again(
