@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.metadata
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
+import opensearchpy
+import redis
 import typer
 
 from trifuse.deploy.cli import clicks, demo, fetch, load, search, sync
@@ -45,9 +47,25 @@ sync.register(app)
 
 
 def main() -> None:
-    """Run the command line; errors that trifuse raises on purpose end it with their message, status 1."""
+    """Run the command line; whatever is no fault of the code ends it with one sentence and status 1."""
     try:
         app()
     except TrifuseError as error:
-        err.print(f"trifuse: {error}", style="red", markup=False)
-        sys.exit(1)
+        _end(str(error))
+    except opensearchpy.exceptions.ConnectionError as error:
+        _end(f"OpenSearch can't be reached: {error.error}; check --opensearch, or run `trifuse up`")
+    except opensearchpy.exceptions.TransportError as error:
+        _end(f"OpenSearch refused with status {error.status_code}: {_reason(error)}")
+    except redis.exceptions.ConnectionError as error:
+        _end(f"Redis can't be reached: {error}; check --redis and --broker, or run `trifuse up`")
+
+
+def _reason(error: opensearchpy.exceptions.TransportError) -> str:
+    """What OpenSearch says of its reason, which `info` holds where the answer was JSON."""
+    found = error.info.get("error") if isinstance(error.info, dict) else None
+    return str(found.get("reason") if isinstance(found, dict) else found or error.error)
+
+
+def _end(message: str) -> NoReturn:
+    err.print(f"trifuse: {message}", style="red", markup=False, soft_wrap=True)
+    sys.exit(1)

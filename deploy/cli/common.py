@@ -42,5 +42,5 @@ def emit(value: Any) -> None:
 
 def fail(message: str, status: int = 1) -> NoReturn:
     """End the command with one clear sentence on stderr."""
-    err.print(f"trifuse: {message}", style="red", markup=False)
+    err.print(f"trifuse: {message}", style="red", markup=False, soft_wrap=True)
     raise typer.Exit(status)
