@@ -57,7 +57,7 @@ class UserBody:
         start, size: the page, within the profile's depth.
         lexical: what goes with the lexical leg beside the query.
         page: what goes with the request that fetches the page.
-        timeout: goes with every request.
+        timeout: goes with every leg.
     """
 
     query: Clause | None

@@ -22,7 +22,7 @@ from trifuse.ranker.response import build_response, fused_hit, total_hits
 from trifuse.ranker.retrieved import Retrieved, read_answers
 from trifuse.ranker.server import Answer, asking
 from trifuse.ranker.signals import read_signals
-from trifuse.ranker.target import index_expression
+from trifuse.ranker.target import check_collapse, index_expression
 from trifuse.ranker.targets import Targets
 from trifuse.ranker.types import ClickLookup, Key
 
@@ -91,6 +91,8 @@ class HybridRanker:
         profile = profile or self._profile
         if not isinstance(text, str):
             raise BodyError(f"text is {text!r}: give the query's text as a string")
+        if filter is not None and not isinstance(filter, Mapping):
+            raise BodyError(f"filter is {filter!r}: give one query as a JSON object")
         user = read_body(body or {}, depth=profile.depth, start=from_, size=size)
         if explain is not None:
             user = replace(user, page={**user.page, "explain": explain})
@@ -98,6 +100,7 @@ class HybridRanker:
         expression = index_expression(index)
         for fresh in (False, True):
             target = self._targets.read(expression, url.resolving, fresh=fresh)
+            check_collapse(user.collapse, target)
             filters = plan_filters(user, target, filter)
             signals = read_signals(text, target, profile, self._encoder, self._clicks)
             request = Request(text, user, url, target, filters, signals, profile)

@@ -24,8 +24,6 @@ def page_body(
     if query is not None:
         found["bool"]["should"] = [query]
     body = {**user.page, "size": len(keys), "query": found, "track_total_hits": False}
-    if user.timeout is not None:
-        body["timeout"] = user.timeout
     return without_vectors(body, vector_fields)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
@@ -23,13 +23,15 @@ class Target:
         indices: the concrete indices.
         alias_filter: what holds for every document within reach; None without a filtered alias.
         spaces: index to vector field to space.
-        text_fields: fields that any of the indices analyses.
+        fields: every field that any of the indices maps.
+        text_fields: those that any of them analyses.
     """
 
     expression: str
     indices: frozenset[str]
     alias_filter: Clause | None
     spaces: Mapping[str, Mapping[str, Space]]
+    fields: frozenset[str]
     text_fields: frozenset[str]
 
     @property
@@ -69,6 +71,16 @@ class Target:
                 require_same_space(encoder, spaces[field].encoder, what=f"{field!r} of the index {index!r}")
 
 
+def check_collapse(field: str | None, target: Target) -> None:
+    """Refuse to collapse on a field that no index maps: all documents would be one group.
+
+    Raises:
+        BodyError: naming the field.
+    """
+    if field is not None and field not in target.fields:
+        raise BodyError(f"can't collapse on {field!r}: {target.expression!r} has no such field")
+
+
 def index_expression(index: str | Sequence[str]) -> str:
     """Names as they go into a URL.
 
@@ -87,34 +99,33 @@ def index_expression(index: str | Sequence[str]) -> str:
 
 def read_target(expression: str, answer: Mapping[str, Any]) -> Target:
     """The target from the answer of `GET /{expression}`."""
-    spaces = {}
+    spaces: dict[str, Mapping[str, Space]] = {}
+    fields: set[str] = set()
     text_fields: set[str] = set()
     for index, about in answer.items():
         mapping = about.get("mappings") or {}
         spaces[index] = spaces_in_meta(mapping.get("_meta"))
-        text_fields.update(_text_fields(mapping.get("properties") or {}))
+        mapped = dict(_fields(mapping.get("properties") or {}))
+        fields.update(mapped)
+        text_fields.update(path for path, field in mapped.items() if _is_text(field, mapped))
     filters = {index: _filter_of(expression, index, about) for index, about in answer.items()}
-    return Target(expression, frozenset(answer), _across(filters), spaces, frozenset(text_fields))
+    return Target(
+        expression, frozenset(answer), _across(filters), spaces, frozenset(fields), frozenset(text_fields)
+    )
 
 
-def _text_fields(properties: Mapping[str, Any], prefix: str = "") -> Iterable[str]:
-    types: dict[str, str] = {}
-    aliases: dict[str, str] = {}
-    _collect(properties, prefix, types, aliases)
-    yield from (field for field, kind in types.items() if kind in _TEXT_TYPES)
-    yield from (alias for alias, field in aliases.items() if types.get(field) in _TEXT_TYPES)
-
-
-def _collect(
-    properties: Mapping[str, Any], prefix: str, types: dict[str, str], aliases: dict[str, str]
-) -> None:
+def _fields(properties: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Every field of a mapping by its path: objects' fields and multi-fields too."""
     for name, field in properties.items():
-        path = prefix + name
-        types[path] = field.get("type", "object")
-        if field.get("type") == "alias":
-            aliases[path] = field.get("path", "")
+        yield prefix + name, field
         for children in ("properties", "fields"):
-            _collect(field.get(children) or {}, f"{path}.", types, aliases)
+            yield from _fields(field.get(children) or {}, f"{prefix}{name}.")
+
+
+def _is_text(field: Mapping[str, Any], mapped: Mapping[str, Mapping[str, Any]]) -> bool:
+    if field.get("type") == "alias":
+        field = mapped.get(field.get("path", ""), {})
+    return field.get("type") in _TEXT_TYPES
 
 
 def _filter_of(expression: str, index: str, about: Mapping[str, Any]) -> Clause | None:

@@ -201,7 +201,7 @@ def test_f11_track_total_hits(index: str, ranker: HybridRanker) -> None:
     assert tracked["hits"]["total"] == {"value": 3, "relation": "eq"}
 
 
-def test_f11_timeout_goes_with_every_request(index: str, ranker: HybridRanker) -> None:
+def test_f11_timeout_goes_with_every_leg(index: str, ranker: HybridRanker) -> None:
     response = ranker.search(index, {"query": QUERY, "timeout": "10s"}, text="stroke")
     assert (response["timed_out"], len(response["hits"]["hits"])) == (False, 3)
 

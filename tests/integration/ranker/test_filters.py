@@ -144,6 +144,14 @@ def test_f16_what_cannot_be_lifted_bounds_the_other_legs_to_lexical_matches(
     assert response["hits"]["total"] == {"value": 4, "relation": "eq"}
 
 
+def test_f16_a_filter_that_is_a_score(make_index: Callable[..., str], ranker: HybridRanker) -> None:
+    mine = {"source": "doc['tenant'].value == 'a' ? 1 : 0"}
+    query = {"script_score": {"query": TEXT, "script": mine, "min_score": 0.5}}
+    response = ranker.search(two_tenants(make_index), {"query": query}, text="stroke", size=100)
+    assert sorted(hit["_id"] for hit in response["hits"]["hits"]) == ["a0", "a1", "a2", "a3"]
+    assert response["trifuse"]["filter"]["not_lifted"] == ["query.script_score.min_score"]
+
+
 def test_f16_a_filter_in_query_string_syntax(make_index: Callable[..., str], ranker: HybridRanker) -> None:
     body = {"query": {"query_string": {"query": "+tenant:a stroke", "default_field": "title"}}}
     response = ranker.search(two_tenants(make_index), body, text="stroke", size=100)

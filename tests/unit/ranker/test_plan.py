@@ -12,7 +12,7 @@ PERCOLATE: dict[str, Any] = {"percolate": {}}
 
 
 def plan(body: dict[str, Any], given: Any = None, alias: Any = None) -> FilterPlan:
-    target = Target("i", frozenset({"i"}), alias, {}, frozenset({"title"}))
+    target = Target("i", frozenset({"i"}), alias, {}, frozenset({"title"}), frozenset({"title"}))
     return plan_filters(read_body(body, depth=100), target, given)
 
 

@@ -8,7 +8,7 @@ from trifuse.encoder.errors import SpaceMismatch
 from trifuse.encoder.spaces import EncoderSpace, Space, meta_with_space
 from trifuse.encoder.templates import TextTemplate
 from trifuse.ranker.errors import BodyError
-from trifuse.ranker.target import Target, index_expression, read_target
+from trifuse.ranker.target import Target, check_collapse, index_expression, read_target
 
 A, B = {"term": {"tenant": "a"}}, {"term": {"tenant": "b"}}
 ENCODER = EncoderSpace("tiny", "r1", "fp32", "cls", 3, True, "cosine")
@@ -68,11 +68,21 @@ def test_text_fields() -> None:
         "headline": {"type": "alias", "path": "title"},
         "year": {"type": "integer"},
         "old": {"type": "alias", "path": "year"},
+        "keyword": {"type": "text"},
     }
     found = read_target("i", {"i": {"mappings": {"properties": properties}}})
-    assert found.text_fields == {"title", "title.stem", "arm.name", "headline"}
+    assert found.fields >= {"title", "title.raw", "arm", "arm.type", "old"}
+    assert found.text_fields == {"title", "title.stem", "arm.name", "headline", "keyword"}
     assert found.is_text("arm.name")
     assert not found.is_text("title.raw")
+
+
+def test_f11_collapse_on_a_field_that_is_nowhere() -> None:
+    found = read_target("i", {"i": {"mappings": {"properties": {"group": {"type": "keyword"}}}}})
+    check_collapse(None, found)
+    check_collapse("group", found)
+    with pytest.raises(BodyError, match="'groups'"):
+        check_collapse("groups", found)
 
 
 def spaced(*templates: TextTemplate | None) -> Target:
