@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -88,6 +89,9 @@ def load_command(
         raise typer.BadParameter(
             f"{format!r} is no format: expected {AUTO}, {', '.join(FORMATS)}", param_hint="--format"
         )
+    for file in files:
+        if file != "-" and not Path(file).exists():
+            raise typer.BadParameter(f"there is no file or folder {file!r}", param_hint="FILE")
     settings = resolve(opensearch=opensearch, redis=redis, broker=broker)
     store = _store(settings)
     intake = Intake(opensearch_client(settings), store, index, enqueue=_enqueue(settings))

@@ -124,28 +124,32 @@ class _Rebuild(msgspec.Struct):
 
     def replace(self, keys: Sequence[str]) -> None:
         """Put what the log holds of these queries in the place of what is counted."""
-        pending, past = list(keys), []
+        pending = list(keys)
         for _ in range(_ATTEMPTS):
             totals = self.counter.totals(pending)
             self._refresh()
+            # A query that isn't found was deleted meanwhile: the sweep drops it.
             queries = self._read(pending)
-            moved = []
-            for key, was in zip(pending, totals, strict=True):
-                query = queries.get(key)
-                if query is None:
-                    continue  # deleted meanwhile: the sweep drops it
-                if not self.counter.replace(key, query.docs, query.past.frequency, was=was):
-                    moved.append(key)
-                    continue
-                past.append(query.past)
-                self.report.queries += 1
-                self.report.pairs += len(query.docs)
-                self.report.clicks += query.past.frequency
-            pending = moved
+            replaced = [
+                queries[key]
+                for key, was in zip(pending, totals, strict=True)
+                if key in queries
+                and self.counter.replace(key, queries[key].docs, queries[key].past.frequency, was=was)
+            ]
+            past = [query.past for query in replaced]
+            write_past_queries(self.client, self.counter.index, past, exact=True)
+            # A click that came between the two writes has had its own write of the past query undone.
+            settled = set()
+            for query, total in zip(replaced, self.counter.totals([q.id for q in past]), strict=True):
+                if total == query.past.frequency:
+                    settled.add(query.past.id)
+                    self.report.queries += 1
+                    self.report.pairs += len(query.docs)
+                    self.report.clicks += query.past.frequency
+            pending = [key for key in queries if key not in settled]
             if not pending:
                 break
         self.report.unsettled += len(pending)
-        write_past_queries(self.client, self.counter.index, past, exact=True)
 
     def _read(self, keys: Sequence[str]) -> dict[str, _Query]:
         """What the log holds of these queries; recent clicks are marked as counted on the way."""
