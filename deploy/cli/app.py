@@ -10,7 +10,7 @@ import opensearchpy
 import redis
 import typer
 
-from trifuse.deploy.cli import clicks, demo, fetch, load, search, sync
+from trifuse.deploy.cli import clicks, demo, fetch, load, search, services, sync
 from trifuse.deploy.cli.common import err
 from trifuse.encoder.errors import TrifuseError
 
@@ -43,6 +43,7 @@ demo.register(app)
 fetch.register(app)
 load.register(app)
 search.register(app)
+services.register(app)
 sync.register(app)
 
 

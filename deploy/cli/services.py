@@ -1,0 +1,220 @@
+"""`trifuse up`, `trifuse down` and `trifuse status`: the services on this machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.table import Table
+
+from trifuse.deploy.cli.common import (
+    BrokerOption,
+    EncoderOption,
+    JsonOption,
+    OpenSearchOption,
+    RedisOption,
+    emit,
+    err,
+    out,
+)
+from trifuse.deploy.config import resolve
+from trifuse.deploy.local.places import home_dir
+from trifuse.deploy.local.state import load_state
+
+if TYPE_CHECKING:
+    from trifuse.deploy.local.status import Status
+
+PORT_HELP = "Port of {}; 0 takes a free one. Without it: the usual one, or else a free one."
+COUNTS = ("documents", "current", "stale", "missing", "failed", "empty")
+
+
+def _heap(value: str) -> str:
+    if not re.fullmatch(r"[1-9][0-9]*[mMgG]", value):
+        raise typer.BadParameter(f"{value!r} is no amount of memory: write it as 512m or 1g")
+    return value
+
+
+OpenSearchPort = Annotated[int | None, typer.Option(min=0, max=65535, help=PORT_HELP.format("OpenSearch"))]
+RedisPort = Annotated[int | None, typer.Option(min=0, max=65535, help=PORT_HELP.format("Redis"))]
+Heap = Annotated[
+    str, typer.Option(help="Memory of OpenSearch's Java machine.", metavar="512m|1g", callback=_heap)
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(min=0, help="Processes that embed; 0 starts none. Without it: half of the cores."),
+]
+Data = Annotated[
+    Path | None,
+    typer.Option(help="Folder of data, logs and programs, kept between runs. Without it: TRIFUSE_HOME."),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the three commands."""
+    app.command("up")(up_command)
+    app.command("down")(down_command)
+    app.command("status")(status_command)
+
+
+def up_command(
+    opensearch_port: 
+def _heap(value: str) -> str:
+    if not re.fullmatch(r"[1-9][0-9]*[mMgG]", value):
+        raise typer.BadParameter(f"{value!r} is no amount of memory: write it as 512m or 1g")
+    return value
+
+
+OpenSearchPort = None,
+    redis_port: RedisPort = None,
+    heap: Heap = "512m",
+    workers: Workers = None,
+    data: Data = None,
+    as_json: JsonOption = False,
+    opensearch: OpenSearchOption = None,
+    redis: RedisOption = None,
+    broker: BrokerOption = None,
+    encoder: EncoderOption = None,
+) -> None:
+    """Start OpenSearch, Redis and workers on this machine, and leave them running.
+
+    What runs already is left alone. Services that exist are used instead of started: name them with
+    --opensearch and --redis.
+
+    Example: [bold]trifuse up --heap 1g --workers 2[/bold]
+    """
+    from trifuse.deploy.local.up import Wanted, default_workers, up
+
+    home = home_dir()
+    wanted = Wanted(
+        home=home,
+        data=data.expanduser().resolve() if data else home,
+        opensearch_url=opensearch,
+        redis_url=redis,
+        broker_url=broker,
+        opensearch_port=opensearch_port,
+        redis_port=redis_port,
+        encoder=encoder,
+        heap=heap,
+        workers=default_workers() if workers is None else workers,
+    )
+    with _progress() as show:
+        state, started = up(wanted, progress=show)
+    if not started:
+        err.print("Everything is up already.")
+    _show_status(
+        opensearch=state.opensearch_url,
+        redis=state.redis_url,
+        broker=state.broker_url,
+        encoder=state.encoder,
+        as_json=as_json,
+    )
+
+
+def down_command(as_json: JsonOption = False) -> None:
+    """End what `trifuse up` started; data and logs stay.
+
+    Example: [bold]trifuse down[/bold]
+    """
+    from trifuse.deploy.local.up import down
+
+    stopped = down(home_dir())
+    if as_json:
+        emit({"stopped": [{"name": service.name, "pid": service.process.pid} for service in stopped]})
+    elif stopped:
+        out.print(f"Ended {', '.join(service.name for service in stopped)}. Data and logs stay.")
+    else:
+        out.print("Nothing that `trifuse up` started is running.")
+
+
+def status_command(
+    as_json: JsonOption = False,
+    opensearch: OpenSearchOption = None,
+    redis: RedisOption = None,
+    broker: BrokerOption = None,
+    encoder: EncoderOption = None,
+) -> None:
+    """Show the services, the workers, and how many documents of each index have their vector.
+
+    Exit status 1 where something that should run doesn't.
+
+    Example: [bold]trifuse status --json[/bold]
+    """
+    _show_status(opensearch=opensearch, redis=redis, broker=broker, encoder=encoder, as_json=as_json)
+
+
+def _show_status(
+    *, opensearch: str | None, redis: str | None, broker: str | None, encoder: str | None, as_json: bool
+) -> None:
+    from trifuse.deploy.local.status import status_of
+
+    settings = resolve(opensearch=opensearch, redis=redis, broker=broker, encoder=encoder)
+    status = status_of(settings, load_state(home_dir()))
+    if as_json:
+        emit(status)
+    else:
+        _tell(status)
+    for problem in status.problems:
+        err.print(f"trifuse: {problem}", style="red", markup=False)
+    if status.problems:
+        raise typer.Exit(1)
+
+
+def _tell(status: Status) -> None:
+    services = Table("service", "where", "process", box=None, pad_edge=False)
+    services.add_column("log", overflow="fold")
+    processes = {service.name: service for service in status.services}
+    worker = f"{status.workers} on {status.provider}" if status.workers else "none answers"
+    rows = {"OpenSearch": status.opensearch_url, "Redis": status.redis_url or "none", "worker": worker}
+    for name, where in rows.items():
+        service = processes.get(name)
+        state = f"{service.pid}" if service and service.running else "ended" if service else "not ours"
+        services.add_row(name, where, state, service.log if service else "")
+    out.print(services)
+    out.print(f"encoder {status.encoder}")
+    if status.indexes:
+        table = Table("index", box=None, pad_edge=False)
+        for name in COUNTS:
+            table.add_column(name, justify="right")
+        for index, counted in status.indexes.items():
+            table.add_row(index, *(str(counted[name]) for name in COUNTS))
+        out.print()
+        out.print(table)
+    for index, interval in status.interrupted_loads.items():
+        out.print(
+            f"A load of {index} runs or was interrupted: its refresh_interval ({interval or 'the default'})"
+            f" comes back with `trifuse sync {index}`.",
+            markup=False,
+        )
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str, int, int], None]]:
+    """A line on stderr for each stage."""
+    columns = (
+        SpinnerColumn(finished_text="[green]✓[/green]"),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=err) as progress:
+        tasks = {}
+
+        def show(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = progress.add_task(stage, total=total)
+            progress.update(tasks[stage], completed=done, total=total)
+
+        yield show

@@ -1,0 +1,106 @@
+"""What `trifuse status` tells: the services, the workers, and how far each index is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from opensearchpy import OpenSearch
+from opensearchpy.exceptions import ConnectionError as OpenSearchConnectionError
+from opensearchpy.exceptions import OpenSearchException
+
+from trifuse.deploy.config import Settings, celery_app, opensearch_client
+from trifuse.deploy.local import redis
+from trifuse.deploy.local.services import Service
+from trifuse.deploy.local.state import State
+from trifuse.encoder.errors import TrifuseError
+from trifuse.encoder.spaces import spaces_in_meta
+from trifuse.indexer.refresh import pending_restores
+from trifuse.indexer.sync import counts
+from trifuse.worker.inspection import WorkerInfo, workers
+
+WORKERS_S = 1.0
+
+
+class ServiceStatus(msgspec.Struct, frozen=True):
+    """A service that `trifuse up` started: whether it still runs, and where it logs."""
+
+    name: str
+    pid: int
+    running: bool
+    url: str
+    log: str
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of `trifuse status`.
+
+    Args:
+        workers: processes that embed, over all workers that answer.
+        provider: the device that they compute on; "" where none answers, several joined by commas.
+        indexes: of each index with vectors of trifuse, its counts.
+        interrupted_loads: the owner's refresh_interval, by index, that a load which runs or was killed has
+            still to put back; null is OpenSearch's default. `trifuse sync` does it.
+        services: what `trifuse up` started.
+        problems: what isn't as it should be, in sentences.
+    """
+
+    opensearch_url: str
+    redis_url: str | None
+    workers: int
+    provider: str
+    encoder: str
+    indexes: Mapping[str, Any]
+    interrupted_loads: Mapping[str, str | None]
+    services: tuple[ServiceStatus, ...]
+    problems: tuple[str, ...]
+
+
+def status_of(settings: Settings, state: State | None) -> Status:
+    """Ask all of them; what doesn't answer is a problem, not an error."""
+    services = tuple(_service_status(service) for service in (state.services if state else ()))
+    problems = [
+        f"{service.name} (process {service.pid}) ended: `trifuse up` starts it again; its log: {service.log}"
+        for service in services
+        if not service.running
+    ]
+    answering: list[WorkerInfo] = []
+    if settings.redis_url and not redis.answers(settings.redis_url):
+        problems.append(f"Redis doesn't answer at {settings.redis_url}")
+    elif settings.broker_url:
+        answering = workers(celery_app(settings), timeout_s=WORKERS_S)
+    indexes: dict[str, Any] = {}
+    restores: dict[str, str | None] = {}
+    with opensearch_client(settings) as client:
+        try:
+            for name in embedded_indexes(client):
+                indexes[name] = counts(client, name)
+            restores = pending_restores(client)
+        except OpenSearchConnectionError:
+            problems.append(f"OpenSearch doesn't answer at {settings.opensearch_url}")
+        except (OpenSearchException, TrifuseError) as error:
+            problems.append(f"OpenSearch at {settings.opensearch_url}: {error}")
+    return Status(
+        opensearch_url=settings.opensearch_url,
+        redis_url=settings.redis_url,
+        workers=sum(info.processes for info in answering),
+        provider=", ".join(sorted({info.provider for info in answering if info.provider})),
+        encoder=settings.encoder,
+        indexes=indexes,
+        interrupted_loads=restores,
+        services=services,
+        problems=tuple(problems),
+    )
+
+
+def _service_status(service: Service) -> ServiceStatus:
+    return ServiceStatus(
+        service.name, service.process.pid, service.process.alive(), service.url, str(service.log)
+    )
+
+
+def embedded_indexes(client: OpenSearch) -> list[str]:
+    """The names of the indexes that hold vectors of trifuse, sorted."""
+    mappings = client.indices.get_mapping(index="*")
+    return sorted(name for name, found in mappings.items() if spaces_in_meta(found["mappings"].get("_meta")))
