@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from trifuse.deploy.demo import steps
+from trifuse.deploy.demo.advice import next_commands
 from trifuse.deploy.demo.narrator import Narrator
 from trifuse.deploy.demo.rankings import LEGS, Ranked, ranked, remarks
 from trifuse.deploy.demo.report import Early, Report, rankings_of
@@ -25,7 +25,6 @@ ROWS = 8
 DEPTH = 100
 REJECTED_SHOWN = 3
 SENTENCES_SHOWN = 3
-_OTHERS = ("kidney failure", "high blood sugar")
 
 
 @dataclass(frozen=True)
@@ -71,11 +70,11 @@ def run(wanted: Wanted, narrator: Narrator) -> Report:
     similar, response = _rank(stack, wanted.index, query, narrator)
     hits = ranked(response)
     _show(hits, narrator)
-    _next(wanted, query, narrator)
+    _advise(wanted, query, narrator)
     return Report(
         index=wanted.index,
         query=query,
-        services=_urls(stack),
+        services=stack.urls,
         load=loaded,
         early=early,
         counts=counted,
@@ -99,19 +98,11 @@ def _services(wanted: Wanted, narrator: Narrator) -> Stack:
                 encoder=wanted.encoder,
                 progress=show,
             )
-        for name, value in _urls(stack).items():
+        for name, value in stack.urls.items():
             narrator.say(f"{name:10} {value}")
         if not stack.started:
             narrator.say("all of it was running already")
     return stack
-
-
-def _urls(stack: Stack) -> dict[str, str]:
-    return {
-        "opensearch": stack.state.opensearch_url,
-        "redis": stack.state.redis_url,
-        "encoder": stack.state.encoder,
-    }
 
 
 def _load(stack: Stack, wanted: Wanted, narrator: Narrator) -> dict[str, int]:
@@ -217,20 +208,15 @@ def _show(hits: list[Ranked], narrator: Narrator) -> None:
         narrator.say(remark)
 
 
-def _next(wanted: Wanted, query: str, narrator: Narrator) -> None:
+def _advise(wanted: Wanted, query: str, narrator: Narrator) -> None:
     if wanted.data:
         narrator.say(
-            "The click leg is empty, since no clicks came with these files. With a log of yours:"
+            "The click leg is empty: no clicks came with these files. With a log of yours:"
             f"\n  trifuse clicks load events.ndjson --index {wanted.index}"
         )
-    searches = [f"trifuse search {wanted.index} {shlex.quote(query)} --explain"]
-    if wanted.sentences:
-        searches.append(f"trifuse search {sentence_index(wanted.index)} {shlex.quote(query)}")
-    if not wanted.data:
-        others = (other for other in _OTHERS if other != query)
-        searches += [f"trifuse search {wanted.index} {shlex.quote(other)}" for other in others]
+    indexes = [wanted.index, *([sentence_index(wanted.index)] if wanted.sentences else [])]
     narrator.title("\nTry next")
-    narrator.say("\n".join([*searches, "trifuse status", "trifuse down"]))
+    narrator.say("\n".join(next_commands(indexes, query, sample=not wanted.data)))
 
 
 def stop(narrator: Narrator) -> None:
