@@ -116,7 +116,7 @@ def read_body(
 
 def _clause(body: Mapping[str, Any], key: str) -> Clause | None:
     value = body.get(key)
-    if value is not None and not isinstance(value, dict):
+    if value is not None and (not isinstance(value, dict) or not value):
         raise BodyError(f"the body's {key!r} is {value!r}: give a query as a JSON object")
     return value
 

@@ -129,7 +129,9 @@ def _joining(kind: str) -> _Compound:
         if clause is None:
             return inner
         # In one clause: all of it must hold for the same nested or joined document.
-        kept = {key: value for key, value in content.items() if key not in ("query", "inner_hits")}
+        kept = {
+            key: value for key, value in content.items() if key not in ("query", "inner_hits", "max_children")
+        }
         return Lifted(({kind: {**kept, "query": clause}},), inner.not_lifted)
 
     return lift_joining

@@ -121,23 +121,22 @@ class HybridRanker:
         return read_answers(request, {leg: Answer.of(item) for leg, item in items})
 
     def _respond(self, request: Request, retrieved: Retrieved, started: float) -> dict[str, Any]:
-        user = request.user
+        user, field = request.user, request.user.collapse
         candidates = fuse(retrieved.hits, request.profile)
-        groups = None
-        if user.collapse is not None:
-            groups = group_values(retrieved.raw_hits, user.collapse)
+        groups = group_values(retrieved.raw_hits, field) if field is not None else {}
+        if field is not None:
             candidates = collapse(candidates, groups)
         page = candidates[user.start : user.start + user.size]
+        fetched = self._fetch(request, retrieved, page)
         space = request.target.space_of(request.profile.vector_field)
         similarity = space.encoder.similarity if space else None
-        fetched = self._fetch(request, retrieved, page)
-        hits = []
-        for candidate in page:
-            if candidate.key in fetched:
-                hit = fused_hit(fetched[candidate.key], candidate, similarity)
-                if user.collapse is not None and groups is not None:
-                    hit["fields"] = {**hit.get("fields", {}), user.collapse: [groups[candidate.key]]}
-                hits.append(hit)
+        hits = [
+            fused_hit(
+                fetched[each.key], each, similarity, {field: [groups[each.key]]} if field is not None else {}
+            )
+            for each in page
+            if each.key in fetched
+        ]
         return build_response(
             request,
             retrieved,
@@ -153,11 +152,9 @@ class HybridRanker:
         """The page's documents; one that was deleted meanwhile is missing."""
         if not page:
             return {}
-        usable = retrieved.reports["lexical"].state != "failed"
+        query = request.query if retrieved.reports["lexical"].state != "failed" else None
         keys = [candidate.key for candidate in page]
-        body = page_body(
-            request.user, request.query if usable else None, keys, request.target.vector_fields()
-        )
+        body = page_body(request.user, query, keys, request.target.vector_fields())
         with asking(request.target.expression):
             answer = self._client.search(
                 index=request.target.expression, body=body, params=dict(request.url.header)

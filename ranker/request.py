@@ -57,29 +57,29 @@ class Request:
 
     def bodies(self) -> dict[str, dict[str, Any]]:
         """Leg to body, for the legs that have something to search by."""
-        depth, vectors = self.profile.depth, self.target.vector_fields()
-        filter = self.filters.clause
-        bodies = {}
-        if self.profile.weights["lexical"] > 0 or self.user.lexical.keys() & {
-            "aggs",
-            "aggregations",
-            "suggest",
-        }:
-            size = depth if self.profile.weights["lexical"] > 0 else 0
-            query = filtered_query(self.query, self.filters.given)
-            bodies["lexical"] = lexical_body(self.user, query, size=size, vector_fields=vectors)
-        if self.signals.dense.state == "ok" and self.signals.vector is not None:
-            field, k = self.profile.vector_field, self.profile.neighbours
-            clause = dense_clause(
-                field,
-                self.signals.vector.tolist(),
-                k,
-                filter,
-                ignore_unmapped=bool(self.target.lacks(field)),
-            )
-            bodies["dense"] = dense_body(self.user, clause, size=min(k, depth))
-        if self.signals.clicked:
-            ids = list(self.signals.clicked)
-            size = min(len(ids) * len(self.target.indices), MAX_DEPTH)
-            bodies["clicks"] = clicks_body(self.user, ids, filter, size=size)
-        return bodies
+        made = {"lexical": self._lexical(), "dense": self._dense(), "clicks": self._clicks()}
+        return {leg: body for leg, body in made.items() if body is not None}
+
+    def _lexical(self) -> dict[str, Any] | None:
+        size = self.profile.depth
+        if self.profile.weights["lexical"] == 0:
+            if not self.user.lexical.keys() & {"aggs", "aggregations", "suggest"}:
+                return None
+            size = 0
+        query = filtered_query(self.query, self.filters.given)
+        return lexical_body(self.user, query, size=size, vector_fields=self.target.vector_fields())
+
+    def _dense(self) -> dict[str, Any] | None:
+        vector, field, k = self.signals.vector, self.profile.vector_field, self.profile.neighbours
+        if self.signals.dense.state != "ok" or vector is None:
+            return None
+        some_lack = bool(self.target.lacks(field))
+        clause = dense_clause(field, vector.tolist(), k, self.filters.clause, ignore_unmapped=some_lack)
+        return dense_body(self.user, clause, size=min(k, self.profile.depth))
+
+    def _clicks(self) -> dict[str, Any] | None:
+        ids = list(self.signals.clicked)
+        if not ids:
+            return None
+        size = min(len(ids) * len(self.target.indices), MAX_DEPTH)
+        return clicks_body(self.user, ids, self.filters.clause, size=size)

@@ -23,10 +23,12 @@ def total_hits(request: Request, retrieved: Retrieved) -> dict[str, Any]:
     lexical = set(retrieved.hits.get("lexical", LegHits()).keys)
     others = {key for leg, hits in retrieved.hits.items() if leg != "lexical" for key in hits.keys}
     counted, exact = len(lexical), retrieved.reports["lexical"].state != "failed"
+    bounded = False
     if retrieved.lexical_total is not None:
         counted = int(retrieved.lexical_total["value"])
-        exact = retrieved.lexical_total["relation"] == "eq"
-    if request.filters.rescore is None:
+        exact = retrieved.lexical_total["relation"] == "eq" and not retrieved.answers["lexical"].partial
+        bounded = request.filters.rescore is not None
+    if not bounded:
         limit = min(request.profile.neighbours, request.profile.depth)
         cut = any(len(hits.keys) >= limit for leg, hits in retrieved.hits.items() if leg != "lexical")
         exact = exact and not cut and (counted <= len(lexical) or others <= lexical)
@@ -34,9 +36,9 @@ def total_hits(request: Request, retrieved: Retrieved) -> dict[str, Any]:
 
 
 def fused_hit(
-    fetched: Mapping[str, Any], candidate: Candidate, similarity: Similarity | None
+    fetched: Mapping[str, Any], candidate: Candidate, similarity: Similarity | None, group: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """A fetched hit with its fused score, and what each leg gave it."""
+    """A fetched hit with its fused score, what each leg gave it, and the value that it was collapsed on."""
     legs: dict[str, Any] = {
         leg: None if value is None else asdict(value) for leg, value in candidate.legs.items()
     }
@@ -45,6 +47,8 @@ def fused_hit(
     hit = {**fetched, "_score": candidate.score, "trifuse": {"legs": legs}}
     if "_explanation" in fetched:
         hit["_explanation"] = _explanation(candidate, fetched["_explanation"])
+    if group:
+        hit["fields"] = {**fetched.get("fields", {}), **group}
     return hit
 
 

@@ -144,6 +144,8 @@ def test_a_page_that_is_none(page: dict[str, Any]) -> None:
 def test_a_query_that_is_none(key: str) -> None:
     with pytest.raises(BodyError, match="as a JSON object"):
         read_body({key: ["match"]}, depth=100)
+    with pytest.raises(BodyError, match="as a JSON object"):
+        read_body({key: {}}, depth=100)
 
 
 @pytest.mark.parametrize(("value", "wanted"), [(True, True), (False, False), (50, True)])

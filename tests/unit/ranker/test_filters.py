@@ -179,3 +179,9 @@ def test_all_of() -> None:
     assert all_of([]) is None
     assert all_of([TENANT]) == TENANT
     assert all_of([TENANT, OTHER]) == {"bool": {"filter": [TENANT, OTHER]}}
+
+
+def test_a_bound_from_above_on_children_is_not_copied() -> None:
+    """More children may match the filter alone than match the query."""
+    query = {"has_child": {"type": "t", "max_children": 2, "query": {"bool": {"must": [TEXT, TENANT]}}}}
+    assert clauses(query) == [{"has_child": {"type": "t", "query": TENANT}}]
