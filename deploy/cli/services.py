@@ -69,14 +69,7 @@ def register(app: typer.Typer) -> None:
 
 
 def up_command(
-    opensearch_port: 
-def _heap(value: str) -> str:
-    if not re.fullmatch(r"[1-9][0-9]*[mMgG]", value):
-        raise typer.BadParameter(f"{value!r} is no amount of memory: write it as 512m or 1g")
-    return value
-
-
-OpenSearchPort = None,
+    opensearch_port: OpenSearchPort = None,
     redis_port: RedisPort = None,
     heap: Heap = "512m",
     workers: Workers = None,

@@ -112,7 +112,7 @@ def _wait_gone(process: Process, timeout_s: float) -> bool:
 
 
 def last_lines(logs: Sequence[Path], count: int = 8) -> str:
-    """The last lines of each of these files, without a Java stack's frames: what a service said at its end."""
+    """What a service said at its end: the last lines of each of its logs, without a Java stack's frames."""
     said: list[str] = []
     for log in logs:
         try:
