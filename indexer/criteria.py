@@ -29,14 +29,20 @@ class Piece(msgspec.Struct, frozen=True):
 _KIND = (
     r"(?P<kind>inclusion\s*(?:/|&|and|or)\s*exclusion|non-?\s?inclusion|inclusion|ex(?:cl|lc)usion(?:ary)?)"
 )
-# `Key Exclusion Criteria for donors:` alone on its line, `Inclusion criteria - ` before a text.
+# A heading that says no more than the side: `2.1 Key Exclusion Criteria:`, `Inclusion criteria - `, `Excluded:`.
 _TITLE = re.compile(
-    rf"(?!.*\b(?:meet|meets|meeting|fulfil\w*|satisf\w*)\b)(?:[\w/.-]+\s+){{0,3}}?{_KIND}\s+criteri(?:a|on)"
-    r"(?:\s*[:–—-]+(?=\s|$)\s*|[^:.]{0,80}:$|(?:\s(?:for|in)\s[^:.]{1,60})?\.?$)",
+    r"(?:(?:\d[\d.]*|key|main|major|general|primary|study|other|additional|further|patients?|participants?"
+    rf"|subjects?)\s+){{0,3}}{_KIND}\s+criteri(?:a|on)(?:\s*[:–—-]+(?=\s|$)\s*|\.?$)",
     re.IGNORECASE,
 )
 _WORD = re.compile(
     r"(?P<kind>(?:in|ex)clu(?:sions?|ded)|required|allowed|(?:main |key )?eligibility criteria)(?:\s*:\s*|$)",
+    re.IGNORECASE,
+)
+# One that says more, alone on its line, is kept as a criterion: `Exclusion criteria for donors:`.
+_QUALIFIED = re.compile(
+    rf"(?!.*\b(?:meet\w*|fulfil\w*|satisf\w*)\b)(?:[\w/.-]+\s+){{0,3}}?{_KIND}\s+criteri(?:a|on)\b"
+    r"(?:[^:.]{0,80}:|(?:\s(?:for|in)\s[^:.]{1,60})?\.?)$",
     re.IGNORECASE,
 )
 # In the middle of a paragraph a heading has its capital and its colon, or is a sentence of its own, which is
@@ -48,7 +54,7 @@ _INLINE = re.compile(
     rf"{_CRITERIA}(?:\s\([^()]{{1,60}}\))?\s*:\s*)"
     rf"|(?:^|(?<=[.;]\s))(?P<stated>Inclusion|Exclusion)s?{_CRITERIA}\s(?:include|are|is|were)"
 )
-# `Patients with the following conditions are excluded:` says what follows, and is kept as a criterion itself.
+# So is what leads in: `Patients with the following conditions are excluded:`.
 _LEAD_IN = re.compile(
     r"(?:(?P<out>.*\b(?:excluded|not be eligible|ineligible|excluded (?:if|from)\b.*)|excluded\b.*)"
     r"|.*\b(?:may be eligible|are included|will be included|must have)\b)[^.]{0,60}:$",
@@ -56,7 +62,8 @@ _LEAD_IN = re.compile(
 )
 _LONGEST_LEAD_IN = 150
 
-_DASH = re.compile(r"(?<!\d)\s[-–*]+\s+(?=\S)")
+# A dash between two numbers is a range.
+_DASH = re.compile(r"(?<!\d)\s[-–*]+\s+(?=\S)|\s[-–*]+\s+(?=[^\s\d])")
 _DOT = re.compile(r"\s*[•●▪■◦]\s*")
 _NUMBER = re.compile(r"(?:(?<=\s)|^)\(?(\d{1,2})[.)]\s+(?=\S)")
 
@@ -69,10 +76,11 @@ def pieces(text: str) -> Iterator[Piece]:
         marker = MARKER.match(line)
         at = marker.end() if marker else 0
         rest = line[at:]
-        titled = "riteri" in rest or "RITERI" in rest
-        heading = (_TITLE.match(rest) if titled else None) or _WORD.match(rest)
+        heading = _TITLE.match(rest) or _WORD.match(rest)
         if heading:
             side, at = _side(heading["kind"]), at + heading.end()
+        elif ("riteri" in rest or "RITERI" in rest) and (named := _QUALIFIED.match(rest)):
+            side = _side(named["kind"])
         elif rest.endswith(":") and len(rest) <= _LONGEST_LEAD_IN and (lead := _LEAD_IN.match(rest)):
             side = "exclusion" if lead["out"] else "inclusion"
         titled = heading is not None

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import IO
 
 from trifuse.indexer.readers.streams import CHUNK, Damaged
+from trifuse.indexer.readers.unpack import Inflater
 
 Member = tuple[str, Iterator[bytes]]
 
@@ -17,6 +18,10 @@ _SIGNATURE = b"PK\x03\x04"
 _ENCRYPTED, _SIZE_FOLLOWS, _UTF8 = 0x1, 0x8, 0x800
 _STORED, _DEFLATED = _METHODS = (0, 8)
 _LONGEST_DESCRIPTOR = 64
+# What zipfile lets through of a damaged archive: RuntimeError is a member that asks for a password, or is packed
+# by a method that is not there.
+_UNREADABLE = (zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, ValueError, RuntimeError)
+_CUT = "the zip is cut inside this member"
 
 
 def members_of(file: IO[bytes]) -> Iterator[Member]:
@@ -29,7 +34,7 @@ def members_of(file: IO[bytes]) -> Iterator[Member]:
     """
     try:
         archive = zipfile.ZipFile(file)
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+    except _UNREADABLE:
         yield from _salvage(file)
         raise Damaged("the zip is cut or corrupt: its directory is missing") from None
     with archive:
@@ -43,7 +48,7 @@ def _stream(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
         with archive.open(info) as member:
             while chunk := member.read(CHUNK):
                 yield chunk
-    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, NotImplementedError) as error:
+    except _UNREADABLE as error:
         raise Damaged(f"this member of the zip can't be unpacked: {error}") from error
 
 
@@ -86,25 +91,29 @@ class _Salvaged:
         """
         if flags & _ENCRYPTED or method not in _METHODS or (method == _STORED and flags & _SIZE_FOLLOWS):
             raise Damaged("this member of the zip can't be unpacked without the zip's directory")
-        position = self.start
-        unpacker = zlib.decompressobj(-15)
+        self._file.seek(self.start)
+        if method == _STORED:
+            yield from self._copy(size)
+        else:
+            yield from self._inflate()
+
+    def _copy(self, size: int) -> Iterator[bytes]:
         left = size
-        while not (unpacker.eof if method == _DEFLATED else left == 0):
-            self._file.seek(position)
-            chunk = self._file.read(CHUNK if method == _DEFLATED else min(CHUNK, left))
+        while left:
+            chunk = self._file.read(min(CHUNK, left))
             if not chunk:
-                raise Damaged("the zip is cut inside this member")
-            position += len(chunk)
+                raise Damaged(_CUT)
             left -= len(chunk)
-            if method == _STORED:
-                yield chunk
-                continue
-            while chunk and not unpacker.eof:
-                try:
-                    data = unpacker.decompress(chunk, 4 * CHUNK)
-                except zlib.error as error:
-                    raise Damaged(f"this member of the zip is corrupt: {error}") from error
-                if data:
-                    yield data
-                chunk = unpacker.unconsumed_tail
-        self.end = position - len(unpacker.unused_data)
+            yield chunk
+        self.end = self.start + size
+
+    def _inflate(self) -> Iterator[bytes]:
+        inflater = Inflater()
+        position = self.start
+        while not inflater.ended:
+            chunk = self._file.read(CHUNK)
+            if not chunk:
+                raise Damaged(_CUT)
+            position += len(chunk)
+            rest = yield from inflater.feed(chunk)
+        self.end = position - len(rest)

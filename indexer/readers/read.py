@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import os
 import tempfile
+from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -15,8 +16,9 @@ from trifuse.indexer.readers.archives import members_of
 from trifuse.indexer.readers.json_stream import read_json
 from trifuse.indexer.readers.legacy_xml import read_xml
 from trifuse.indexer.readers.records import Place, Record, Rejection
-from trifuse.indexer.readers.streams import Damaged, chunks_of, gunzip, peek
+from trifuse.indexer.readers.streams import Damaged, chunks_of, peek
 from trifuse.indexer.readers.tables import header_of, read_csv
+from trifuse.indexer.readers.unpack import gunzip
 
 STDIN = "-"
 _ZIP = b"PK\x03\x04"
@@ -115,6 +117,7 @@ def _stream(place: Place, chunks: Iterator[bytes], depth: int) -> Iterator[Recor
 def _text(place: Place, head: bytes, chunks: Iterator[bytes]) -> Iterator[Record | Rejection]:
     start = head.removeprefix(codecs.BOM_UTF8).lstrip()
     if not start:
+        deque(chunks, maxlen=0)  # what is damaged is not empty
         yield place.reject("it is empty")
     elif start.startswith((b"{", b"[")):
         yield from read_json(chunks, place)

@@ -1,11 +1,9 @@
-"""Bytes in bounded chunks: of files, pipes, gzip; damage is an error after all that can be read."""
+"""Bytes in bounded chunks; damage is an error that comes after all that can be read."""
 
 from __future__ import annotations
 
 import io
-import zlib
 from collections.abc import Iterator
-from itertools import chain
 from typing import BinaryIO
 
 CHUNK = 1 << 18
@@ -34,41 +32,23 @@ def chunks_of(file: BinaryIO) -> Iterator[bytes]:
 
 
 def peek(chunks: Iterator[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
-    """The first bytes, up to a chunk more than asked for, and all the bytes again."""
+    """The first bytes, up to a chunk more than asked for, and all the bytes again, damage included."""
     head = b""
-    for chunk in chunks:
-        head += chunk
-        if len(head) >= size:
-            break
-    return head, chain([head] if head else [], chunks)
+    damage: Damaged | None = None
+    try:
+        while len(head) < size and (chunk := next(chunks, None)) is not None:
+            head += chunk
+    except Damaged as error:
+        damage = error
 
+    def again() -> Iterator[bytes]:
+        if head:
+            yield head
+        if damage is not None:
+            raise damage
+        yield from chunks
 
-def gunzip(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """What gzip has packed, several members after one another included.
-
-    Raises:
-        Damaged: cut or corrupt; what could be unpacked before has been yielded.
-    """
-    unpacker = zlib.decompressobj(wbits=31)
-    started = False
-    for chunk in chunks:
-        rest = chunk
-        while rest:
-            if unpacker.eof:
-                rest = rest.lstrip(b"\0")  # some writers pad with zeros
-                if not rest:
-                    break
-                unpacker, started = zlib.decompressobj(wbits=31), False
-            try:
-                data = unpacker.decompress(rest, CHUNK * 4)
-            except zlib.error as error:
-                raise Damaged(f"its gzip data is corrupt: {error}") from error
-            started = True
-            if data:
-                yield data
-            rest = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
-    if started and not unpacker.eof:
-        raise Damaged("its gzip data is cut: the end is missing")
+    return head, again()
 
 
 def lines_of(chunks: Iterator[bytes]) -> Iterator[tuple[int, bytes | None]]:
