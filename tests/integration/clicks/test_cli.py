@@ -1,0 +1,117 @@
+"""`trifuse clicks load`, `show` and `rebuild`, as one types them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from trifuse.deploy.cli.app import app
+from trifuse.encoder.errors import TrifuseError
+
+Run = Callable[..., Result]
+LINES = [
+    {"query": "Asthma?", "doc_id": "d1", "timestamp": "2026-01-01T00:00:00Z", "position": 1},
+    {"query": "asthma", "doc_id": "d1", "timestamp": "2026-01-02T00:00:00Z"},
+    {"query": "asthma", "doc_id": "d2", "timestamp": "2026-01-02T00:00:00Z"},
+    {"query": "copd", "doc_id": "d3", "timestamp": "2026-01-03T00:00:00Z"},
+]
+
+
+@pytest.fixture
+def run(services: Any, index: str, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs a command on the index; the broker is one that no worker listens to."""
+    for name, value in services.environ().items():
+        monkeypatch.setenv(name, value)
+
+    def call(command: str, *args: str, stdin: str | None = None) -> Result:
+        return CliRunner().invoke(app, ["clicks", command, *args, "--index", index], input=stdin)
+
+    return call
+
+
+def lines(*records: dict[str, Any]) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def test_load_show_rebuild(run: Run, tmp_path: Path) -> None:
+    log = tmp_path / "clicks.jsonl"
+    log.write_text(lines(*LINES))
+    loaded = run("load", str(log), "--json")
+    assert loaded.exit_code == 0, loaded.output
+    assert json.loads(loaded.stdout) == {
+        "read": 4,
+        "counted": 4,
+        "rejected": {},
+        "queries": 2,
+        "pairs": 3,
+        "impressions": 0,
+        "ignored": 0,
+    }
+    again = run("load", str(log), "--json")
+    assert again.exit_code == 1
+    assert json.loads(again.stdout)["rejected"] == {"duplicate event": 4}
+
+    shown = json.loads(run("show", "--json").stdout)
+    assert shown["queries"] == [
+        {"query": "asthma", "clicks": 3, "documents": 2},
+        {"query": "copd", "clicks": 1, "documents": 1},
+    ]
+    documents = json.loads(run("show", "--query", "ASTHMA", "--json").stdout)["documents"]
+    assert [document["id"] for document in documents] == ["d1", "d2"]
+    # one click more, a day older: 1 + 2^(-1/90)
+    assert documents[0]["clicks"] / documents[1]["clicks"] == pytest.approx(1 + 2 ** (-1 / 90), rel=1e-6)
+
+    rebuilt = run("rebuild", "--json")
+    assert rebuilt.exit_code == 0, rebuilt.output
+    expected = {"queries": 2, "pairs": 3, "clicks": 4, "removed": 0, "unsettled": 0}
+    assert json.loads(rebuilt.stdout) == expected
+    assert json.loads(run("show", "--json").stdout) == shown
+
+
+def test_tables_for_people(run: Run) -> None:
+    assert "no clicks" in run("show").stdout
+    loaded = run("load", "-", stdin=lines(*LINES, {"query": "asthma", "doc_id": "gone"}))
+    assert loaded.exit_code == 1
+    assert "read 5: counted 4, rejected 1" in loaded.stdout
+    assert "1 unknown document" in loaded.stdout
+    assert "asthma" in run("show").stdout
+    assert "d2" in run("show", "--query", "asthma").stdout
+    assert "2 queries, 3 pairs of query and document, 4 clicks" in run("rebuild").stdout
+
+
+def test_a_file_that_breaks_off_counts_what_stands_before(run: Run, tmp_path: Path) -> None:
+    log = tmp_path / "clicks.json"
+    log.write_text("[" + ",".join(json.dumps(record) for record in LINES[:3]) + ', {"query": "co')
+    loaded = run("load", str(log), "--json")
+    assert loaded.exit_code == 1
+    assert json.loads(loaded.stdout)["counted"] == 3
+    assert "can't be read to its end" in loaded.stderr
+
+
+def test_wrong_usage_ends_with_2(run: Run, tmp_path: Path) -> None:
+    assert run("load", str(tmp_path / "absent")).exit_code == 2
+    (tmp_path / "x").write_text(lines(*LINES))
+    assert run("load", str(tmp_path / "x"), "--format", "csv").exit_code == 2
+    assert CliRunner().invoke(app, ["clicks", "load", str(tmp_path / "x")]).exit_code == 2
+
+
+def test_no_click_store_is_said_before_anything_is_read(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:1/0")
+    (tmp_path / "x").write_text(lines(*LINES))
+    result = run("load", str(tmp_path / "x"))
+    assert isinstance(result.exception, TrifuseError)
+    assert "start Redis" in str(result.exception)
+
+
+@pytest.mark.parametrize("command", ["load", "show", "rebuild"])
+def test_every_command_has_help_with_an_example(command: str) -> None:
+    result = CliRunner().invoke(app, ["clicks", command, "--help"], env={"COLUMNS": "200"})
+    assert result.exit_code == 0
+    assert "--index trials" in result.stdout

@@ -1,0 +1,80 @@
+"""Live clicks through a real worker, and what they do to a search."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from opensearchpy import OpenSearch
+from redis import Redis
+
+from trifuse.ranker.clicks import ClickStore
+from trifuse.worker.app import create_app
+from trifuse.worker.clicks.errors import ClicksUndelivered
+from trifuse.worker.clicks.events import ClickEvent
+from trifuse.worker.clicks.produce import TASK, record_clicks
+from trifuse.worker.settings import Settings
+
+if TYPE_CHECKING:
+    from trifuse.encoder.types import Encoder
+
+Aggregates = Callable[[], dict[str, dict[str, float]]]
+
+
+def eventually(check: Callable[[], bool], within_s: float = 90.0) -> None:
+    end = time.monotonic() + within_s
+    while not check():
+        assert time.monotonic() < end, f"not within {within_s} s"
+        time.sleep(0.2)
+
+
+def queries_total(aggregates: Aggregates) -> float:
+    return sum(sum(found.values()) for key, found in aggregates().items() if key.endswith(":queries"))
+
+
+def test_live_clicks_count_once_and_find_similar_queries(
+    services: Any,
+    worker: Any,
+    client: OpenSearch,
+    redis_client: Redis,
+    make_index: Callable[..., str],
+    encoder: Encoder,
+    aggregates: Aggregates,
+) -> None:
+    index = make_index(encoder.space)
+    app = create_app(Settings(broker_url=services.broker_url))
+    clicks = [
+        ClickEvent(query="asthma in children", doc_id="d1"),
+        ClickEvent(query="knee surgery", doc_id="d2"),
+    ]
+    record_clicks(app, index, clicks)
+    eventually(lambda: queries_total(aggregates) == 2)
+
+    # the same message twice, as after a redelivery, with an event that is no event
+    events = [{"event_id": "e1", "query": "asthma in children", "doc_id": "d1"}, None, {"query": 3}]
+    for _ in range(2):
+        app.send_task(TASK, kwargs={"index": index, "events": events}, queue="trifuse")
+    record_clicks(app, index, [ClickEvent(event_id="last", query="knee surgery", doc_id="d2")])
+    eventually(lambda: queries_total(aggregates) == 4)
+
+    # the past queries got their vectors: the worker was told of them
+    store = ClickStore(redis_client, client)
+    vector = encoder.encode_queries(["paediatric asthma"])[0]
+
+    def similar() -> list[str]:
+        found = store.lookup(index, "paediatric asthma", vector, space=encoder.space, budget_s=5)
+        return [query.text for query in found.queries]
+
+    eventually(lambda: similar() == ["asthma in children"])
+    found = store.lookup(index, "paediatric asthma", vector, space=encoder.space, budget_s=5)
+    assert found.scores == {"d1": 1.0}
+    app.close()
+
+
+def test_a_broker_that_is_down_is_said_at_once() -> None:
+    app = create_app(Settings(broker_url="redis://127.0.0.1:1/0"))
+    with pytest.raises(ClicksUndelivered, match="counted once"):
+        record_clicks(app, "trials", [ClickEvent(query="asthma", doc_id="d1")])
+    app.close()
