@@ -126,10 +126,10 @@ class _Asker:
             wait = min(polite.backoff_s * 2**attempt, polite.longest_wait_s)
             try:
                 response = self._client.get(self.url, params=params)
-            except httpx.TransportError as error:
-                problem = f"{type(error).__name__}: {error}".rstrip(": ")
-            except httpx.HTTPError as error:
+            except (httpx.UnsupportedProtocol, httpx.InvalidURL, httpx.TooManyRedirects) as error:
                 raise RegistryError(f"{self.url}: {error}; check the URL (--api)") from error
+            except httpx.HTTPError as error:
+                problem = f"{type(error).__name__}: {error}".rstrip(": ")
             else:
                 if response.status_code == httpx.codes.OK:
                     try:

@@ -18,8 +18,8 @@ _SIGNATURE = b"PK\x03\x04"
 _ENCRYPTED, _SIZE_FOLLOWS, _UTF8 = 0x1, 0x8, 0x800
 _STORED, _DEFLATED = _METHODS = (0, 8)
 _LONGEST_DESCRIPTOR = 64
-# What zipfile lets through of a damaged archive: RuntimeError is a member that asks for a password, or is packed
-# by a method that is not there.
+# What zipfile lets through of a damaged archive; RuntimeError is a member with a password, or
+# packed by an unknown method.
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, ValueError, RuntimeError)
 _CUT = "the zip is cut inside this member"
 

@@ -124,7 +124,7 @@ def _text(place: Place, head: bytes, chunks: Iterator[bytes]) -> Iterator[Record
     elif start.startswith(b"<"):
         yield from read_xml(chunks, place)
     elif header := header_of(head):
-        yield from read_csv(chunks, place, header[0])
+        yield from read_csv(chunks, place, header)
     else:
         yield place.reject(
             "no known format: expected JSON, NDJSON, XML or CSV (with a column nct_id or NCT Number), "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from trifuse.indexer.readers.flat import is_flat, raw_of_flat, unknown_names
 from trifuse.indexer.readers.records import Place, Record, Rejection
@@ -16,22 +17,34 @@ _ROW = re.compile(r'(?:\d{1,9},)?"?NCT\d{1,11}"?,')
 _DELIMITERS = ",\t;"
 
 
-def header_of(head: bytes) -> tuple[str, list[str]] | None:
-    """The delimiter and the columns of a CSV file of trials, by its first line; None where it is none."""
+class Header(NamedTuple):
+    """How a CSV file of trials is written: by its first line."""
+
+    delimiter: str
+    columns: list[str]
+
+
+def header_of(head: bytes) -> Header | None:
+    """The header of a CSV file of trials; None where the first line is none."""
     line = head.split(b"\n", 1)[0].decode("utf-8", "replace").lstrip("\ufeff").strip("\r")
     for delimiter in _DELIMITERS:
-        columns = _split(line, delimiter)
-        if columns and is_flat(columns):
-            return delimiter, columns
+        try:
+            columns = next(csv.reader([line], delimiter=delimiter, strict=True), [])
+        except csv.Error:
+            continue
+        names = [name.strip() for name in columns]
+        if is_flat(names):
+            return Header(delimiter, names)
     return None
 
 
-def read_csv(chunks: Iterator[bytes], place: Place, delimiter: str) -> Iterator[Record | Rejection]:
+def read_csv(chunks: Iterator[bytes], place: Place, header: Header) -> Iterator[Record | Rejection]:
     """The trials of a CSV file, one a row; a row that can't be read doesn't touch the others."""
     csv.field_size_limit(max(csv.field_size_limit(), LARGEST_RECORD))
     lines = _Lines(chunks)
-    rows = csv.reader(lines, delimiter=delimiter, strict=True)
-    columns = [name.strip().lstrip("\ufeff") for name in next(rows)]
+    next(lines)
+    rows = csv.reader(lines, delimiter=header.delimiter, strict=True)
+    columns = header.columns
     unknown = unknown_names(columns)
     while True:
         place.line = lines.next_record()
@@ -52,13 +65,6 @@ def read_csv(chunks: Iterator[bytes], place: Place, delimiter: str) -> Iterator[
             expected = f"a row of {len(row)} cells; the header has {len(columns)} columns"
             yield place.reject(expected, ids[0] if ids else None)
             lines.push_back_rows()
-
-
-def _split(line: str, delimiter: str) -> list[str] | None:
-    try:
-        return [name.strip() for name in next(csv.reader([line], delimiter=delimiter), [])]
-    except csv.Error:
-        return None
 
 
 class _Lines:
