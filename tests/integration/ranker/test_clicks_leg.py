@@ -1,0 +1,44 @@
+"""The click leg with the real click log."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from opensearchpy import OpenSearch
+from redis import Redis
+
+from trifuse.ranker import ClickStore, HybridRanker, Profile
+from trifuse.worker.clicks.events import ClickEvent
+from trifuse.worker.clicks.intake import Intake
+
+
+def test_what_was_clicked_for_a_query_comes_back_under_its_filters(
+    client: OpenSearch, redis_client: Redis, make_index: Callable[..., str], tiny: Any
+) -> None:
+    """`b` has most of the clicks and is another tenant's; `a` is neither a lexical match nor near."""
+    index = make_index(
+        [
+            {"_id": "a", "title": "asthma", "tenant": "x"},
+            {"_id": "b", "title": "asthma", "tenant": "y"},
+            {"_id": "c", "title": "stroke", "tenant": "x", "angle": 0},
+        ]
+    )
+    Intake(client, redis_client, index).take(
+        [
+            ClickEvent(query="Stroke ", doc_id=doc, timestamp=time.time(), event_id=f"e{n}")
+            for n, doc in enumerate("bba")
+        ]
+    )
+    profile = Profile(click_budget_s=2.0)
+    ranker = HybridRanker(client, tiny, ClickStore(redis_client, client), profile)
+    query = {"bool": {"must": [{"match": {"title": "stroke"}}], "filter": [{"term": {"tenant": "x"}}]}}
+    response = ranker.search(index, {"query": query}, text="stroke")
+    found = {hit["_id"]: hit["trifuse"]["legs"] for hit in response["hits"]["hits"]}
+    assert list(found) == ["c", "a"]
+    assert found["a"]["clicks"]["rank"] == 1
+    assert found["a"]["clicks"]["normalized"] == 1.0
+    assert found["a"]["lexical"] is found["a"]["dense"] is found["c"]["clicks"] is None
+    assert response["trifuse"]["legs"]["clicks"]["state"] == "ok"
+    assert response["trifuse"]["legs"]["clicks"]["hits"] == 1
