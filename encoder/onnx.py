@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trifuse.encoder.devices import Device, parse_device, require_one_runtime
+from trifuse.encoder.devices import Device, require_one_runtime
 from trifuse.encoder.errors import DeviceUnavailable, ModelInvalid
 from trifuse.encoder.types import Vectors
 
@@ -25,8 +24,7 @@ class OnnxSession:
 
     Args:
         path: the ONNX graph.
-        device: `cpu`, `cuda` or `cuda:1`.
-        threads: CPU threads for one batch; None means all that this process may use.
+        device: where it runs. A batch takes one thread of a CPU; `run` may be called from several at once.
 
     Raises:
         RuntimeMissing: neither, or both, of the ONNX runtimes are installed.
@@ -34,11 +32,8 @@ class OnnxSession:
         ModelInvalid: the file isn't a graph that trifuse can feed.
     """
 
-    def __init__(self, path: Path, *, device: str = "cpu", threads: int | None = None) -> None:
-        wanted = parse_device(device)
-        runtime = require_one_runtime()
-        self.provider = str(wanted)
-        self._session = _start(path, wanted, threads or len(os.sched_getaffinity(0)), runtime)
+    def __init__(self, path: Path, device: Device) -> None:
+        self._session = _start(path, device, require_one_runtime())
         self._inputs = _inputs(self._session, path)
         self._output = _output(self._session, path)
 
@@ -57,11 +52,11 @@ class OnnxSession:
         return tokens
 
 
-def _start(path: Path, device: Device, threads: int, runtime: str) -> Any:
+def _start(path: Path, device: Device, runtime: str) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = 1
     # Batches of many shapes: a plan or an arena for each of them would only ever grow.
     options.enable_mem_pattern = False
     options.enable_cpu_mem_arena = False

@@ -1,0 +1,47 @@
+"""Paired ratios: two ways of doing the same work, run in turn, so that what slows the machine slows both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+Measure = Callable[[], float]
+"""Does the work once, and returns its rate (units a second)."""
+
+RESAMPLES = 10_000
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Median rates, the median of the paired ratios, and a bootstrap interval of that."""
+
+    ours: float
+    peer: float
+    ratio: float
+    ci95: tuple[float, float]
+
+
+def paired_ratio(ours: Measure, peer: Measure, runs: int) -> Ratio:
+    """Measure both in turn; who goes first alternates, and the first pair warms up and isn't counted."""
+    if runs < 10:
+        raise ValueError(f"runs={runs}: a paired ratio needs at least 10")
+    pairs = []
+    for run in range(runs + 1):
+        if run % 2:
+            theirs, own = peer(), ours()
+        else:
+            own, theirs = ours(), peer()
+        pairs.append((own, theirs))
+    return summarize(pairs[1:])
+
+
+def summarize(pairs: list[tuple[float, float]]) -> Ratio:
+    """(ours, peer) rates of each pair to their ratio."""
+    rates = np.asarray(pairs, dtype=np.float64)
+    ratios = rates[:, 0] / rates[:, 1]
+    drawn = np.random.default_rng(0).integers(len(ratios), size=(RESAMPLES, len(ratios)))
+    low, high = np.percentile(np.median(ratios[drawn], axis=1), [2.5, 97.5])
+    ours, peer = np.median(rates, axis=0)
+    return Ratio(float(ours), float(peer), float(np.median(ratios)), (float(low), float(high)))
