@@ -51,7 +51,40 @@ class Candidate:
     legs: Mapping[str, LegValue | None]
 
 
-def fuse(legs: Mapping[str, LegHits], profile: Profile) -> list[Candidate]:
+@dataclass(frozen=True)
+class Fusion:
+    """All candidates, best first.
+
+    Args:
+        keys: the documents.
+        scores: (documents,) fused.
+        raw, normalized, ranks: (documents, legs), the legs as in `LEGS`; rank 0 where a leg didn't bring it.
+        weights: (legs,).
+    """
+
+    keys: tuple[Key, ...]
+    scores: Floats
+    raw: Floats
+    normalized: Floats
+    ranks: Ranks
+    weights: Floats
+
+    def candidate(self, place: int) -> Candidate:
+        """The document at a place of the ranking, from 0."""
+        legs = zip(
+            LEGS, self.raw[place], self.normalized[place], self.weights, self.ranks[place], strict=True
+        )
+        return Candidate(
+            self.keys[place],
+            float(self.scores[place]),
+            {
+                leg: LegValue(float(score), float(normalized), float(weight), int(rank)) if rank else None
+                for leg, score, normalized, weight, rank in legs
+            },
+        )
+
+
+def fuse(legs: Mapping[str, LegHits], profile: Profile) -> Fusion:
     """Normalise each leg, combine, and order by score, then by `_id`.
 
     The order depends on neither the order of the legs' hits nor on the page that is asked for.
@@ -71,19 +104,6 @@ def fuse(legs: Mapping[str, LegHits], profile: Profile) -> list[Candidate]:
         ranks[at, column] = np.arange(1, len(at) + 1)
     weights = np.array([profile.weights[leg] for leg in LEGS])
     fused = COMBINATIONS[profile.combination](Table(normalized, ranks), weights, profile.rank_constant)
-
-    def value(row: int, column: int) -> LegValue | None:
-        rank = int(ranks[row, column])
-        if rank == 0:
-            return None
-        return LegValue(float(raw[row, column]), float(normalized[row, column]), float(weights[column]), rank)
-
-    order = sorted(range(len(keys)), key=lambda row: (-fused[row], keys[row]))
-    return [
-        Candidate(
-            keys[row],
-            float(fused[row]),
-            {leg: value(row, column) for column, leg in enumerate(LEGS)},
-        )
-        for row in order
-    ]
+    order = np.argsort(-fused, kind="stable")  # rows are in the order of their keys, so ties are too
+    in_order = tuple(keys[row] for row in order.tolist())
+    return Fusion(in_order, fused[order], raw[order], normalized[order], ranks[order], weights)

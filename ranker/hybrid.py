@@ -122,11 +122,10 @@ class HybridRanker:
 
     def _respond(self, request: Request, retrieved: Retrieved, started: float) -> dict[str, Any]:
         user, field = request.user, request.user.collapse
-        candidates = fuse(retrieved.hits, request.profile)
+        fusion = fuse(retrieved.hits, request.profile)
         groups = group_values(retrieved.raw_hits, field) if field is not None else {}
-        if field is not None:
-            candidates = collapse(candidates, groups)
-        page = candidates[user.start : user.start + user.size]
+        places = collapse(fusion.keys, groups) if field is not None else range(len(fusion.keys))
+        page = [fusion.candidate(place) for place in places[user.start : user.start + user.size]]
         fetched = self._fetch(request, retrieved, page)
         space = request.target.space_of(request.profile.vector_field)
         similarity = space.encoder.similarity if space else None
@@ -141,7 +140,7 @@ class HybridRanker:
             request,
             retrieved,
             total=total_hits(request, retrieved) if user.tracks_total else None,
-            max_score=candidates[0].score if candidates else None,
+            max_score=float(fusion.scores[0]) if fusion.keys else None,
             hits=hits,
             took_ms=round((time.perf_counter() - started) * 1000),
         )

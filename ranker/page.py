@@ -7,7 +7,6 @@ from typing import Any
 
 from trifuse.ranker.body import UserBody
 from trifuse.ranker.errors import BodyError
-from trifuse.ranker.fuse import Candidate
 from trifuse.ranker.source import without_vectors
 from trifuse.ranker.types import Clause, Key
 
@@ -30,7 +29,7 @@ def page_body(
 def _ids(keys: Sequence[Key]) -> Clause:
     by_index: dict[str, list[str]] = {}
     for key in keys:
-        by_index.setdefault(key.index, []).append(key.id)
+        by_index.setdefault(key.index_name, []).append(key.id)
     if len(by_index) == 1:
         return {"ids": {"values": [key.id for key in keys]}}
     groups = [
@@ -63,13 +62,9 @@ def group_values(hits: Sequence[Mapping[str, Any]], field: str) -> dict[Key, Any
     return values
 
 
-def collapse(candidates: Sequence[Candidate], groups: Mapping[Key, Any]) -> list[Candidate]:
-    """The best of each group, in order; as in OpenSearch, documents without a value are one group."""
-    seen = set()
-    kept = []
-    for candidate in candidates:
-        group = groups.get(candidate.key)
-        if group not in seen:
-            seen.add(group)
-            kept.append(candidate)
-    return kept
+def collapse(keys: Sequence[Key], groups: Mapping[Key, Any]) -> list[int]:
+    """The places of the best of each group; as in OpenSearch, documents without a value are one group."""
+    best: dict[Any, int] = {}
+    for place, key in enumerate(keys):
+        best.setdefault(groups[key], place)
+    return list(best.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +24,11 @@ State = Literal["ok", "empty", "off", "skipped", "failed"]
 LEGS = ("lexical", "dense", "clicks")
 
 
-@dataclass(frozen=True, order=True)
-class Key:
+class Key(NamedTuple):
     """A document: two indices may hold the same `_id`. Equal scores are ordered by it."""
 
     id: str
-    index: str
+    index_name: str
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trifuse.ranker.combine import COMBINATIONS
-from trifuse.ranker.fuse import LegHits, LegValue, fuse
+from trifuse.ranker.fuse import Candidate, LegHits, LegValue, fuse
 from trifuse.ranker.profiles import Profile
 from trifuse.ranker.types import LEGS, Key
 
@@ -19,8 +19,13 @@ def leg(**scores: float | None) -> LegHits:
     return LegHits.of((key(id), score) for id, score in scores.items())
 
 
+def candidates(legs: dict[str, LegHits], profile: Profile) -> list[Candidate]:
+    fusion = fuse(legs, profile)
+    return [fusion.candidate(place) for place in range(len(fusion.keys))]
+
+
 def ids(legs: dict[str, LegHits], profile: Profile) -> list[str]:
-    return [candidate.key.id for candidate in fuse(legs, profile)]
+    return [key.id for key in fuse(legs, profile).keys]
 
 
 EQUAL = Profile(weights={"lexical": 0.5, "dense": 0.5})
@@ -39,7 +44,7 @@ profiles = st.builds(
 def test_by_hand() -> None:
     """lexical: a 1, b 0.5, c 0; dense: c 1, d 0. Halved: a 0.5, b 0.25, c 0 + 0.5, d 0."""
     legs = {"lexical": leg(a=9.0, b=6.0, c=3.0), "dense": leg(c=0.9, d=0.8)}
-    found = fuse(legs, EQUAL)
+    found = candidates(legs, EQUAL)
     assert [(each.key.id, each.score) for each in found] == [("a", 0.5), ("c", 0.5), ("b", 0.25), ("d", 0.0)]
     c = found[1]
     assert c.legs == {
@@ -50,7 +55,7 @@ def test_by_hand() -> None:
 
 
 def test_f1_a_leg_with_one_hit() -> None:
-    (found,) = fuse({"lexical": leg(a=7.2)}, EQUAL)
+    (found,) = candidates({"lexical": leg(a=7.2)}, EQUAL)
     assert found.score == 0.5
     assert found.legs["lexical"] == LegValue(score=7.2, normalized=1.0, weight=0.5, rank=1)
 
@@ -73,7 +78,7 @@ def test_f7_equal_documents_are_ordered_by_id() -> None:
 
 def test_f7_the_same_id_in_two_indices_is_two_documents() -> None:
     hits = LegHits.of([(Key("a", "i2"), 1.0), (Key("a", "i1"), 1.0)])
-    assert [each.key.index for each in fuse({"lexical": hits}, EQUAL)] == ["i1", "i2"]
+    assert [key.index_name for key in fuse({"lexical": hits}, EQUAL).keys] == ["i1", "i2"]
 
 
 def test_f8_a_repeated_document_counts_once_with_its_best_score() -> None:
@@ -83,8 +88,8 @@ def test_f8_a_repeated_document_counts_once_with_its_best_score() -> None:
 
 def test_f14_no_scores_negative_scores_and_empty_legs() -> None:
     assert leg(a=None, b=float("nan"), c=float("inf")) == LegHits()
-    assert fuse({"lexical": LegHits(), "dense": LegHits(), "clicks": LegHits()}, EQUAL) == []
-    assert fuse({}, EQUAL) == []
+    assert candidates({"lexical": LegHits(), "dense": LegHits(), "clicks": LegHits()}, EQUAL) == []
+    assert candidates({}, EQUAL) == []
     assert ids({"lexical": leg(a=-2.0, b=-1.0, c=None), "dense": LegHits()}, EQUAL) == ["b", "a"]
 
 
@@ -113,7 +118,7 @@ def test_the_order_of_hits_makes_no_difference(
         name: LegHits.of((key(id), score) for id, score in data.draw(st.permutations(each)))
         for name, each in legs.items()
     }
-    assert fuse(shuffled, profile) == fuse(hits, profile)
+    assert candidates(shuffled, profile) == candidates(hits, profile)
 
 
 @given(legs=legs_of_pairs, profile=profiles)
@@ -121,7 +126,7 @@ def test_better_everywhere_is_never_ranked_lower(
     legs: dict[str, list[tuple[str, float | None]]], profile: Profile
 ) -> None:
     hits = {name: LegHits.of((key(id), score) for id, score in each) for name, each in legs.items()}
-    found = fuse(hits, profile)
+    found = candidates(hits, profile)
     for above, below in itertools.pairwise(found):
         ranks = [(above.legs[name], below.legs[name]) for name in LEGS]
         beaten = all(b is not None and (a is None or b.score > a.score) for a, b in ranks)

@@ -6,7 +6,6 @@ import pytest
 
 from trifuse.ranker.body import read_body
 from trifuse.ranker.errors import BodyError
-from trifuse.ranker.fuse import Candidate
 from trifuse.ranker.page import collapse, group_values, page_body
 from trifuse.ranker.types import Key
 
@@ -47,8 +46,8 @@ def hit(id: str, *groups: Any) -> dict[str, Any]:
 def test_f11_collapse_keeps_the_best_of_each_group() -> None:
     hits = [hit("1", "x"), hit("2", "y"), hit("3", "x"), hit("4"), hit("5"), hit("1", "x")]
     groups = group_values(hits, "g")
-    ranked = [Candidate(Key(id, "i"), 1.0, {}) for id in "32154"]
-    assert [each.key.id for each in collapse(ranked, groups)] == ["3", "2", "5"]
+    ranked = [Key(id, "i") for id in "32154"]
+    assert [ranked[place].id for place in collapse(ranked, groups)] == ["3", "2", "5"]
 
 
 def test_f11_collapse_on_several_values_is_refused_as_by_opensearch() -> None:
