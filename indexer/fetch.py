@@ -120,37 +120,39 @@ class _Asker:
         Raises:
             RegistryError: naming the page, what came back and how often it was asked for.
         """
-        polite = self._polite
+        polite, problem = self._polite, ""
         for attempt in range(polite.retries + 1):
             self._keep_interval()
-            wait = min(polite.backoff_s * 2**attempt, polite.longest_wait_s)
-            try:
-                response = self._client.get(self.url, params=params)
-            except (httpx.UnsupportedProtocol, httpx.InvalidURL, httpx.TooManyRedirects) as error:
-                raise RegistryError(f"{self.url}: {error}; check the URL (--api)") from error
-            except httpx.HTTPError as error:
-                problem = f"{type(error).__name__}: {error}".rstrip(": ")
-            else:
-                if response.status_code == httpx.codes.OK:
-                    try:
-                        return msgspec.json.decode(response.content, type=_Page)
-                    except msgspec.DecodeError as error:
-                        problem = f"not a page of studies: {error}"
-                elif response.status_code in _RETRIED:
-                    problem = f"HTTP {response.status_code}"
-                    wait = max(wait, _retry_after(response) or 0.0)
-                else:
-                    said = " ".join(response.text.split())[:200]
-                    raise RegistryError(
-                        f"{self.url} refused page {number} with HTTP {response.status_code}: "
-                        f"{said or 'no reason given'}; check the query"
-                    )
+            answer = self._ask(params, number)
+            if isinstance(answer, _Page):
+                return answer
+            problem, wait_s = answer
             if attempt < polite.retries:
-                self._sleep(min(wait, polite.longest_wait_s))
+                self._sleep(min(max(wait_s, polite.backoff_s * 2**attempt), polite.longest_wait_s))
         raise RegistryError(
             f"{self.url} gave no usable page {number} in {polite.retries + 1} requests; the last: {problem}; "
             "try again later"
         )
+
+    def _ask(self, params: dict[str, str], number: int) -> _Page | tuple[str, float]:
+        """One request: the page, or a passing problem and the wait that the registry asks for."""
+        try:
+            response = self._client.get(self.url, params=params)
+        except (httpx.UnsupportedProtocol, httpx.InvalidURL, httpx.TooManyRedirects) as error:
+            raise RegistryError(f"{self.url}: {error}; check the URL (--api)") from error
+        except httpx.HTTPError as error:
+            return f"{type(error).__name__}: {error}".rstrip(": "), 0.0
+        if response.status_code in _RETRIED:
+            return f"HTTP {response.status_code}", _retry_after(response)
+        if response.status_code != httpx.codes.OK:
+            said = " ".join(response.text.split())[:200] or "no reason given"
+            raise RegistryError(
+                f"{self.url} refused page {number} with HTTP {response.status_code}: {said}; check the query"
+            )
+        try:
+            return msgspec.json.decode(response.content, type=_Page)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            return f"not a page of studies: {error}", 0.0
 
     def _keep_interval(self) -> None:
         now = time.monotonic()
@@ -159,12 +161,12 @@ class _Asker:
         self._asked_at = time.monotonic()
 
 
-def _retry_after(response: httpx.Response) -> float | None:
-    """Seconds that the registry asks to wait: a number, or a date."""
+def _retry_after(response: httpx.Response) -> float:
+    """Seconds that the registry asks to wait, as a number or a date; 0 where it doesn't."""
     value = response.headers.get("retry-after", "").strip()
     if value.isdigit():
         return float(value)
     try:
         return email.utils.parsedate_to_datetime(value).timestamp() - time.time()
     except (ValueError, TypeError):
-        return None
+        return 0.0

@@ -21,6 +21,7 @@ _LONGEST_DESCRIPTOR = 64
 # What zipfile lets through of a damaged archive; RuntimeError is a member with a password, or
 # packed by an unknown method.
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, ValueError, RuntimeError)
+_OFFICE = "[Content_Types].xml"
 _CUT = "the zip is cut inside this member"
 
 
@@ -38,6 +39,8 @@ def members_of(file: IO[bytes]) -> Iterator[Member]:
         yield from _salvage(file)
         raise Damaged("the zip is cut or corrupt: its directory is missing") from None
     with archive:
+        if _OFFICE in archive.namelist():
+            raise Damaged("an Office document, no trials: save the sheet as CSV")
         for info in sorted(archive.infolist(), key=lambda info: info.filename):
             if not info.is_dir():
                 yield info.filename, _stream(archive, info)

@@ -23,7 +23,7 @@ def records_of(value: Any, place: Place) -> Iterator[Record | Rejection]:
         yield from _study(value, place)
     elif not FULL_STUDY.keys().isdisjoint(value):
         unknown = unknown_modules(value, FULL_STUDY)
-        yield from place.records(raw_of_full_study(value), unknown=unknown, wrapped=False)
+        yield from place.records(raw_of_full_study(value), unknown=unknown, wraps="never")
     elif is_flat(value):
         yield from place.records(raw_of_flat(value), unknown=unknown_names(value))
     else:

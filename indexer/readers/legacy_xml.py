@@ -39,7 +39,7 @@ def read_xml(chunks: Iterator[bytes], place: Place) -> Iterator[Record | Rejecti
             if element.tag == _STUDY:
                 studies += 1
                 place.line = studies if open_tags else None
-                yield from place.records(_raw(element), unknown=_unknown(element))
+                yield from place.records(_raw(element), unknown=_unknown(element), wraps="always")
             if open_tags and all(parent.tag != _STUDY for parent in open_tags):
                 open_tags[-1].remove(element)
     except ParseError as error:

@@ -11,7 +11,7 @@ from typing import Any, TypedDict, TypeVar
 
 from trifuse.indexer.criteria import split_criteria
 from trifuse.indexer.readers import values
-from trifuse.indexer.readers.text import clean, layout
+from trifuse.indexer.readers.text import Wraps, clean, layout
 from trifuse.indexer.trial import Arm, Intervention, Outcome, Reference, Trial
 
 T = TypeVar("T")
@@ -56,19 +56,19 @@ class Raw(TypedDict, total=False):
     references: Any
 
 
-def trial_of(nct_id: str, raw: Raw, *, wrapped: bool = True) -> Trial:
+def trial_of(nct_id: str, raw: Raw, *, wraps: Wraps = "maybe") -> Trial:
     """The trial in its normal form.
 
     Args:
         nct_id: the id, one of `values.nct_ids(raw["nct_id"])`.
-        wrapped: whether the source may wrap the lines of long texts (see `text.layout`).
+        wraps: whether the source wraps the lines of its three long texts (see `text.layout`).
     """
 
     def long(value: Any) -> str | None:
-        return layout(value, wrapped=wrapped)
+        return layout(value, wraps="never" if wraps == "never" else "maybe")
 
     get = raw.get
-    eligibility = long(get("eligibility"))
+    eligibility = layout(get("eligibility"), wraps=wraps)
     inclusion, exclusion = split_criteria(eligibility)
     study_type = values.enumeration(get("study_type"))
     phases = values.phases(get("phases"))
@@ -77,8 +77,8 @@ def trial_of(nct_id: str, raw: Raw, *, wrapped: bool = True) -> Trial:
         brief_title=clean(values.first(get("brief_title"))),
         official_title=clean(values.first(get("official_title"))),
         acronym=clean(values.first(get("acronym"))),
-        brief_summary=long(get("brief_summary")),
-        detailed_description=long(get("detailed_description")),
+        brief_summary=layout(get("brief_summary"), wraps=wraps),
+        detailed_description=layout(get("detailed_description"), wraps=wraps),
         conditions=values.strings(get("conditions")),
         interventions=_items(get("interventions"), _intervention, long),
         arms=_items(get("arms"), _arm, long),

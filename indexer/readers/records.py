@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import msgspec
 
 from trifuse.indexer.readers.normal import Raw, trial_of
-from trifuse.indexer.readers.text import clean
+from trifuse.indexer.readers.text import Wraps, clean
 from trifuse.indexer.readers.values import nct_ids
 from trifuse.indexer.trial import Trial
 
@@ -57,14 +57,15 @@ class Place:
         return Rejection(self.source, self.line, nct_id, reason)
 
     def records(
-        self, raw: Raw, *, unknown: Iterable[str] = (), wrapped: bool = True
+        self, raw: Raw, *, unknown: Iterable[str] = (), wraps: Wraps = "maybe"
     ) -> Iterator[Record | Rejection]:
         """The trial that stands here; one for each id where the source names several in one (`NCT1,NCT2`)."""
         ids = nct_ids(raw.get("nct_id"))
+        names = tuple(unknown)
         if not ids:
             yield self.reject(_no_id(raw))
         for nct_id in ids:
-            yield Record(trial_of(nct_id, raw, wrapped=wrapped), self.source, self.line, tuple(unknown))
+            yield Record(trial_of(nct_id, raw, wraps=wraps), self.source, self.line, names)
 
 
 def _no_id(raw: Raw) -> str:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from typing import Any
+from typing import Any, Literal
+
+Wraps = Literal["always", "maybe", "never"]
 
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
 _ENTITIES_OF_AUTHORS = {"&lte;": "≤", "&gte;": "≥"}
@@ -28,6 +30,8 @@ MARKER = re.compile(
     r"\s*(?=\S)"
 )
 """The start of a list item: its indent, and a bullet or a number."""
+
+_HEADING = re.compile(r"(?:[\w.-]+ ){0,2}(?:in|ex)clusion criteria ?:?", re.IGNORECASE)
 
 # A line that was wrapped ends where the next word would have gone over the margin: 80 to 100 columns in the
 # registry's files, less up to 20 of indent where a source has stripped it. A text with a longer line than any
@@ -61,12 +65,12 @@ def clean(value: Any) -> str | None:
     return " ".join(_readable(value).split()) or None
 
 
-def layout(value: Any, *, wrapped: bool = True) -> str | None:
+def layout(value: Any, *, wraps: Wraps = "maybe") -> str | None:
     r"""A text of several paragraphs and list items, one a line.
 
     Args:
         value: the text; anything else than a text or a list of texts gives None.
-        wrapped: whether the source may wrap lines; if not, each line feed starts a paragraph.
+        wraps: whether the source wraps lines: where it never does, each line feed starts a paragraph.
 
     >>> layout("Inclusion:\r\n\r\n  -  age over\r\n     18\r\n\r\n  -  consent:\r\n\r\n       1. written")
     'Inclusion:\n- age over 18\n- consent:\n  1. written'
@@ -75,43 +79,49 @@ def layout(value: Any, *, wrapped: bool = True) -> str | None:
         value = "\n\n".join(item for item in value if isinstance(item, str))
     if not isinstance(value, str):
         return clean(value)
+    if wraps == "maybe" and "\r\n" in value:
+        wraps = "always"  # the mark of the registry's XML, and of all that was made from it
     lines = _readable(value).expandtabs(4).split("\n")
-    wrapped = wrapped and max(map(len, lines)) <= _WIDEST_MARGIN
-    return "\n".join(_blocks(lines, wrapped=wrapped)) or None
+    if wraps == "maybe" and max(map(len, lines)) > _WIDEST_MARGIN:
+        wraps = "never"
+    return "\n".join(_blocks(lines, wraps)) or None
 
 
-def _blocks(lines: list[str], *, wrapped: bool) -> list[str]:
+def _blocks(lines: list[str], wraps: Wraps) -> list[str]:
     """Paragraphs and list items, each in one line."""
     blocks: list[str] = []
     indents: list[int] = []  # of the list items that enclose this line
-    previous = ""  # the line before this one, "" where a block can't go on
+    above = ""  # the line before this one, "" where a block can't go on
     for line in lines:
         words = " ".join(line.split())
         if not words.strip(_BULLETS):
-            previous = ""
+            above = ""
             continue
-        item = MARKER.match(line)
-        if item:
-            indent = len(item["indent"])
+        indent = len(line) - len(line.lstrip())
+        if item := MARKER.match(line):
             while indents and indents[-1] >= indent:
                 indents.pop()
-            blocks.append("  " * len(indents) + _item(item, line))
+            text = words[len(item[0].split()[0]) :].lstrip()
+            blocks.append(f"{'  ' * len(indents)}{item['number'] or '-'} {text}")
             indents.append(indent)
-        elif wrapped and previous and _goes_on(previous, words):
+        elif above and _goes_on(above, words, wraps, indent - indents[-1] if indents else 0):
             blocks[-1] += " " + words
         else:
-            if indents and len(line) - len(line.lstrip()) <= indents[0]:
+            if indents and indent <= indents[0]:
                 indents.clear()
             blocks.append(words)
-        previous = line.rstrip()
+        above = "" if _HEADING.fullmatch(words) else line.rstrip()
     return blocks
 
 
-def _item(marker: re.Match[str], line: str) -> str:
-    rest = " ".join(line[marker.end() :].split())
-    return f"{marker['number'] or '-'} {rest}"
+def _goes_on(above: str, words: str, wraps: Wraps, deeper: int) -> bool:
+    """Whether `words` go on with the line above.
 
-
-def _goes_on(previous: str, words: str) -> bool:
-    """Whether `words` were wrapped from the line before: the first of them would not have fitted there."""
-    return len(previous) + 1 + len(words.split(" ", 1)[0]) > _NARROWEST_MARGIN
+    Args:
+        deeper: how much deeper than the list item around it the line stands; 0 outside of lists.
+    """
+    if wraps == "never" or deeper < 0 or _HEADING.fullmatch(words):
+        return False
+    if wraps == "always" or deeper > 0:
+        return True
+    return len(above) + 1 + len(words.split(" ", 1)[0]) > _NARROWEST_MARGIN

@@ -121,7 +121,7 @@ BLOCKS = st.one_of(HEADINGS, LINES, LINES.map("- {}".format), LINES.map("1. {}".
 
 @given(st.lists(BLOCKS, min_size=1, max_size=12), st.sampled_from(["\n", "\n\n", " "]))
 def test_no_criterion_is_lost(blocks: list[str], between: str) -> None:
-    text = layout(between.join(blocks), wrapped=False)
+    text = layout(between.join(blocks), wraps="never")
     inclusion, exclusion = split_criteria(text)
     kept = re.findall(r"\b[fghjkmpqz]{3,8}\b", " ".join((*inclusion, *exclusion)))
     assert sorted(kept) == sorted(re.findall(r"\b[fghjkmpqz]{3,8}\b", " ".join(blocks)))

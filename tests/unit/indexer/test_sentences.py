@@ -76,6 +76,6 @@ def test_a_sentence_is_its_slice_of_the_field(summary: str, description: str, el
     )
 )
 def test_sentences_hold_every_word(parts: list[str]) -> None:
-    summary = layout(" ".join(parts), wrapped=False) or ""
+    summary = layout(" ".join(parts), wraps="never") or ""
     words = [word for line in summary.split("\n") for word in line.strip().removeprefix("- ").split()]
     assert " ".join(texts(summary)).split() == words

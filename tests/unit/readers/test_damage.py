@@ -291,6 +291,13 @@ def test_a_missing_path_is_an_error_before_anything_is_read(tmp_path: Path) -> N
         read_trials([STDIN])
 
 
+def test_an_office_document_is_rejected_once() -> None:
+    ids, (rejection,) = read_bytes(
+        zipped({"[Content_Types].xml": b"<Types/>", "xl/workbook.xml": b"<workbook/>"})
+    )
+    assert (ids, rejection.reason) == ([], "an Office document, no trials: save the sheet as CSV")
+
+
 def test_packed_over_and_over_is_refused() -> None:
     data = NDJSON
     for _ in range(8):

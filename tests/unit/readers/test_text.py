@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trifuse.indexer.readers.text import clean, layout
+from trifuse.indexer.readers.text import Wraps, clean, layout
 
 
 @pytest.mark.parametrize(
@@ -75,9 +75,30 @@ def test_t3_a_text_with_one_long_line_is_not_wrapped_anywhere() -> None:
     ) == (f"{long.strip()}\nthis is the second line of an author who writes long lines of their own\nthird")
 
 
+@pytest.mark.parametrize(("feed", "wraps"), [("\r\n", "maybe"), ("\n", "always")])
+def test_t3_narrow_wraps_of_xml_are_joined(feed: str, wraps: Wraps) -> None:
+    lines = [
+        "Inclusion Criteria:",
+        "  - Adults",
+        "    with asthma",
+        "  - Able",
+        "    to walk",
+        "Exclusion Criteria:",
+    ]
+    lines += ["  - Pregnant", "Not a", "heading"]
+    assert layout(feed.join(lines), wraps=wraps) == (
+        "Inclusion Criteria:\n- Adults with asthma\n- Able to walk\n"
+        "Exclusion Criteria:\n- Pregnant\nNot a heading"
+    )
+
+
+def test_t3_a_hanging_indent_goes_on() -> None:
+    assert layout("- Adults\n  with asthma\n- Able\nto walk") == "- Adults with asthma\n- Able\nto walk"
+
+
 def test_t3_lines_of_the_old_api_are_kept() -> None:
     raw = "Adults who were referred to one of the twelve clinics and have signed\nAble to walk"
-    assert layout(raw, wrapped=False) == raw
+    assert layout(raw, wraps="never") == raw
     assert layout(raw) == raw.replace("\n", " ")
 
 
@@ -99,9 +120,9 @@ def test_t2_a_list_of_texts_is_paragraphs() -> None:
 
 @given(st.text())
 def test_layout_is_stable(text: str) -> None:
-    once = layout(text, wrapped=False)
+    once = layout(text, wraps="never")
     if once is not None:
-        assert layout(once, wrapped=False) == once or "&" in text or "\\" in text
+        assert layout(once, wraps="never") == once or "&" in text or "\\" in text
         assert all(line.strip() for line in once.split("\n"))
 
 
