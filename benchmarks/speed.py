@@ -2,9 +2,9 @@
 
     python benchmarks/speed.py --only encode --json
 
-prints `{"ratios": {name: {"ours", "peer", "ratio", "ci95"}}}`: rates in units a second, the median ratio of the
-interleaved runs, and its bootstrap interval, which must clear the aim that a claim is made for. Each part
-stands in its own module, `speed_PART.py`, with `add_arguments(parser)` and `measure(options) -> {name: Ratio}`.
+prints `{"ratios": {name: {"ours", "peer", "ratio", "ci95"}}}`: rates in units a second, the median ratio of
+the interleaved runs, and its bootstrap interval, which must clear the aim that a claim is made for. Each part
+is a module, `speed_PART.py`, with `add_arguments(parser)` and `measure(options) -> {name: Ratio}`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Texts a second of our encoder against sentence-transformers' ONNX backend: same model, same texts, same CPU.
+"""Texts a second of our encoder against sentence-transformers' ONNX backend: same model, texts and CPU.
 
 The peer brings torch, so it lives in an environment of its own, which is made once:
 

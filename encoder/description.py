@@ -60,7 +60,10 @@ class ModelDescription(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
 
     def prefix(self, role: Role) -> str:
         """What is put before a text of that role."""
-        return self.query_prefix if role == "query" else self.document_prefix
+        prefixes = {"query": self.query_prefix, "document": self.document_prefix}
+        if role not in prefixes:
+            raise ValueError(f"role={role!r}: expected 'query' or 'document'")
+        return prefixes[role]
 
     def as_dict(self) -> dict[str, Any]:
         """The description as `trifuse.json` holds it."""

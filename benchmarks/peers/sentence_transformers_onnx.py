@@ -1,4 +1,4 @@
-"""The peer of `speed_encode`: sentence-transformers' ONNX backend on a model's folder, run in its own environment.
+"""The peer of `speed_encode`: sentence-transformers' ONNX backend, run in an environment of its own.
 
 Reads a line of JSON, `{"time": [texts]}` or `{"vectors": [texts]}`, and answers with a line: the seconds that
 encoding took, or the vectors. Everything is the library's default, on the CPU.
