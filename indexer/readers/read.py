@@ -7,7 +7,6 @@ import os
 import tempfile
 from collections import deque
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import IO, BinaryIO
 
@@ -58,7 +57,8 @@ def _read_all(paths: Sequence[str | Path], stdin: BinaryIO | None) -> Iterator[R
         if str(path) == STDIN and stdin is not None:
             yield from _guarded(Place("stdin"), chunks_of(stdin))
             continue
-        for file in _files(Path(path)):
+        unlisted: list[OSError] = []
+        for file in _files(Path(path), unlisted):
             place = Place(str(file))
             try:
                 stream = file.open("rb")
@@ -67,25 +67,29 @@ def _read_all(paths: Sequence[str | Path], stdin: BinaryIO | None) -> Iterator[R
                 continue
             with stream:
                 yield from _file(place, stream)
+        for hidden in unlisted:
+            yield Place(str(hidden.filename)).reject(f"can't be listed: {hidden.strerror or hidden}")
 
 
 def _file(place: Place, stream: BinaryIO) -> Iterator[Record | Rejection]:
     """The trials of an open file; a zip is read where it stands."""
-    try:
-        head = stream.read(len(_ZIP))
-        stream.seek(0)
-    except OSError:  # a pipe or a device
-        yield from _guarded(place, chain([head], chunks_of(stream)))
-        return
-    yield from _guarded(place, chunks_of(stream), file=stream if head == _ZIP else None)
+    is_zip = False
+    if stream.seekable():  # a pipe is not
+        try:
+            is_zip = stream.read(len(_ZIP)) == _ZIP
+            stream.seek(0)
+        except OSError as error:
+            yield place.reject(f"can't be read: {error.strerror or error}")
+            return
+    yield from _guarded(place, chunks_of(stream), file=stream if is_zip else None)
 
 
-def _files(path: Path) -> Iterator[Path]:
+def _files(path: Path, unlisted: list[OSError]) -> Iterator[Path]:
     """The file itself, or those below a folder in the order of their names; hidden ones are left out."""
     if not path.is_dir():
         yield path
         return
-    for folder, folders, names in os.walk(path):
+    for folder, folders, names in os.walk(path, onerror=unlisted.append):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield from (Path(folder, name) for name in sorted(names) if not name.startswith("."))
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
+import threading
 import tracemalloc
 import zipfile
 from collections.abc import Iterator
@@ -265,6 +267,30 @@ def test_a_folder_in_order_with_what_is_no_trial(tmp_path: Path) -> None:
         ("c.csv", "no known format"),
         ("empty.json", "it is empty"),
     ]
+
+
+def test_what_the_system_refuses_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.json").write_bytes(json.dumps(study(1)).encode())
+    (tmp_path / "b.json").write_bytes(json.dumps(study(2)).encode())
+    real = Path.open
+
+    def refuse(path: Path, *mode: str) -> Any:
+        if path.name == "a.json":
+            raise PermissionError(13, "Permission denied")
+        return real(path, *mode)
+
+    monkeypatch.setattr(Path, "open", refuse)
+    ids, (rejection,) = outcome(read_trials([tmp_path]))
+    assert (ids, Path(rejection.source).name) == ([2], "a.json")
+    assert rejection.reason == "can't be opened: Permission denied"
+
+
+def test_a_named_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(zipped(MEMBERS),))
+    writer.start()
+    assert outcome(read_trials([tmp_path / "pipe"])) == ([1, 2, 3], [])
+    writer.join()
 
 
 def test_the_format_is_known_by_content_not_by_name(tmp_path: Path) -> None:
