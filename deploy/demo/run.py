@@ -128,10 +128,8 @@ def _load(stack: Stack, wanted: Wanted, narrator: Narrator) -> dict[str, int]:
 def _early(stack: Stack, index: str, query: str, narrator: Narrator) -> Early:
     with narrator.step("early", f"Search at once for {query!r}, while the worker makes vectors"):
         early = steps.search_early(stack, index, query)
-        narrator.say(
-            f"BM25 answers: {early.hits} hits" + (f", the first: {early.first}" if early.first else "")
-        )
-        narrator.say(f"dense vectors: {early.vectors:,} of {early.documents:,} trials have theirs")
+        narrator.say(f"found by BM25: {early.hits}, first of all {early.first or 'nothing'}")
+        narrator.say(f"trials with a vector: {early.vectors:,} of {early.documents:,}")
     return early
 
 

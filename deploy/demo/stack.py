@@ -10,6 +10,7 @@ from opensearchpy import OpenSearch
 from redis import Redis
 
 from trifuse.deploy.config import celery_app, opensearch_client, redis_client, resolve
+from trifuse.deploy.demo.narrator import Stage
 from trifuse.deploy.local.opensearch import NAME as OPENSEARCH
 from trifuse.deploy.local.places import home_dir
 from trifuse.deploy.local.redis import NAME as REDIS
@@ -98,7 +99,7 @@ def start_stack(
     redis: str | None,
     broker: str | None,
     encoder: str | None,
-    progress: Callable[[str, int, int], None],
+    progress: Stage,
 ) -> Stack:
     """Start what isn't there yet, as `trifuse up` does, and connect.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 
 from opensearchpy import OpenSearch
 
+from trifuse.deploy.demo.narrator import Stage
 from trifuse.deploy.demo.report import Early
 from trifuse.deploy.demo.sample import write_shifted_clicks
 from trifuse.deploy.demo.stack import Stack
@@ -23,8 +24,6 @@ from trifuse.indexer.sync import Progress, SyncReport, counts, sync
 from trifuse.ranker import ClickEvidence
 from trifuse.worker.clicks.intake import Intake, IntakeReport
 from trifuse.worker.clicks.reading import read_clicks
-
-Stage = Callable[[str, int, int], None]
 
 
 def load_trials(stack: Stack, paths: Sequence[Path], index: str, *, limit: int | None) -> LoadReport:
