@@ -20,10 +20,16 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class LogFile(msgspec.Struct, frozen=True):
-    """A file that can be read more than once; `name` is for messages."""
+    """A file that can be read more than once.
+
+    Args:
+        name: for messages.
+        named: whether the user named it; what only lies in a folder need not belong to the log.
+    """
 
     name: str
     path: Path
+    named: bool = True
 
     def open(self) -> BinaryIO:
         """Its bytes, unpacked where they are gzip's, after a byte order mark."""
@@ -53,7 +59,7 @@ def log_files(paths: Iterable[str | Path], stack: ExitStack, stdin: BinaryIO | N
             found.append(LogFile("standard input", kept))
         elif Path(path).is_dir():
             inside = sorted(p for p in Path(path).rglob("*") if p.is_file() and not p.name.startswith("."))
-            found.extend(LogFile(str(p), p) for p in inside)
+            found.extend(LogFile(str(p), p, named=False) for p in inside)
         elif Path(path).is_file():
             found.append(LogFile(path, Path(path)))
         else:

@@ -63,6 +63,7 @@ def read_clicks(
     with ExitStack() as stack:
         files = log_files(paths, stack, stdin)
         kind = _recognised(files) if format == AUTO else _named(format)
+        files = [file for file in files if file.named or _belongs(file, kind)]
         texts = stack.enter_context(QueryTexts())
         for file in files:
             with suppress(UnreadableLog):  # raised again below, after what can be read
@@ -72,6 +73,12 @@ def read_clicks(
         for file in files:
             for record in records(file):
                 yield Fault(checks.NOT_AN_EVENT) if isinstance(record, Broken) else kind.event(record, texts)
+
+
+def _belongs(file: LogFile, kind: Format) -> bool:
+    """Whether a file of a folder holds anything of this kind."""
+    first = islice(records(file), _LOOK_AT)
+    return any(kind.matches(record) or kind.text(record) is not None for record in first)
 
 
 def _named(name: str) -> Format:

@@ -18,6 +18,7 @@ NAME = "ubi"
 
 _QUERY_KEYS = frozenset({"user_query", "query_response_id", "query_response_hit_ids"})
 _CLICKS = frozenset({"click", "click_through", "clickthrough", "item_click", "product_click", "result_click"})
+_SEARCHES = frozenset({"on_search", "search"})
 _IMPRESSIONS = frozenset({"impression", "item_impression", "product_impression", "result_impression"})
 
 
@@ -27,10 +28,12 @@ def matches(record: Record) -> bool:
 
 
 def text(record: Record) -> tuple[str, str] | None:
-    """The id and the text of a query's record."""
-    if not isinstance(record, dict) or "action_name" in record:
+    """The id and the text of a query's record, or of the event of a search, whose message is the query."""
+    if not isinstance(record, dict):
         return None
     query_id, query = as_id(record.get("query_id")), record.get("user_query")
+    if "action_name" in record:
+        query = record.get("message") if record["action_name"] in _SEARCHES else None
     return (query_id, query) if query_id and isinstance(query, str) else None
 
 

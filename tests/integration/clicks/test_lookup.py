@@ -36,7 +36,7 @@ def click(query: str, doc: str, number: int = 1) -> list[ClickEvent]:
 
 @pytest.fixture
 def store(client: OpenSearch, redis_client: Redis) -> ClickStore:
-    return ClickStore(redis_client, client, temperature=0.1)
+    return ClickStore(redis_client, client, temperature=0.1, min_similarity=0.75)
 
 
 def test_the_same_query_alone(store: ClickStore, index: str, intake: Intake) -> None:
@@ -102,13 +102,29 @@ def test_inner_products_that_are_not_of_unit_norm(
     Intake(client, redis_client, index).take([*click("asthma", "d1"), *click("near", "d2")])
     embed_query("asthma", [3.0, 0.0, 0.0], dot)
     embed_query("near", [2.5, 1.0, 0.0], dot)
-    store = ClickStore(redis_client, client, temperature=1.0, min_similarity=-100.0)
+    store = ClickStore(redis_client, client)
     evidence = store.lookup(index, "asthma", np.array([3, 0, 0], np.float32), space=dot, budget_s=5)
     assert [(q.text, q.similarity) for q in evidence.queries] == [
         ("asthma", 9.0),
         ("near", pytest.approx(7.5, abs=1e-4)),
     ]
     assert evidence.scores["d2"] == pytest.approx(1 / (1 + math.exp(1.5)), abs=1e-4)
+
+
+def test_the_defaults_follow_the_similarity_of_the_space(
+    client: OpenSearch,
+    redis_client: Redis,
+    index: str,
+    space: EncoderSpace,
+    intake: Intake,
+    embed_query: Embed,
+) -> None:
+    intake.take([*click("near", "d1"), *click("far", "d2"), *click("too far", "d3")])
+    embed_query("near", [0.8, 0.6, 0.0])
+    embed_query("far", [0.75, math.sqrt(1 - 0.75**2), 0.0])
+    embed_query("too far", [0.69, math.sqrt(1 - 0.69**2), 0.0])
+    found = ClickStore(redis_client, client).lookup(index, "never asked", QUERY, space=space, budget_s=5)
+    assert found.scores == pytest.approx({"d1": 1 / (1 + math.exp(-1)), "d2": 1 / (1 + math.e)}, abs=1e-4)
 
 
 def test_at_most_m_queries_and_so_many_candidates(

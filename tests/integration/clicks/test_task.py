@@ -15,6 +15,7 @@ from trifuse.worker.app import create_app
 from trifuse.worker.clicks.errors import ClicksUndelivered
 from trifuse.worker.clicks.events import ClickEvent
 from trifuse.worker.clicks.produce import TASK, record_clicks
+from trifuse.worker.clicks.rebuild import rebuild
 from trifuse.worker.settings import Settings
 
 if TYPE_CHECKING:
@@ -70,6 +71,32 @@ def test_live_clicks_count_once_and_find_similar_queries(
     eventually(lambda: similar() == ["asthma in children"])
     found = store.lookup(index, "paediatric asthma", vector, space=encoder.space, budget_s=5)
     assert found.scores == {"d1": 1.0}
+    app.close()
+
+
+def test_a_worker_killed_among_live_clicks_counts_each_once(
+    services: Any,
+    worker_factory: Callable[..., Any],
+    client: OpenSearch,
+    redis_client: Redis,
+    index: str,
+    aggregates: Aggregates,
+) -> None:
+    worker = worker_factory()
+    app = create_app(Settings(broker_url=services.broker_url))
+    clicks = [
+        ClickEvent(event_id=f"e{i}", query=f"query {i % 7}", doc_id=f"d{i % 10}", timestamp=1.75e9 + i)
+        for i in range(200)
+    ]
+    for start in range(0, len(clicks), 5):
+        record_clicks(app, index, clicks[start : start + 5])
+    eventually(lambda: queries_total(aggregates) > 0)
+    worker.kill_child()  # its message comes again
+    eventually(lambda: queries_total(aggregates) == 200)
+    counted = aggregates()
+    redis_client.delete(*redis_client.scan_iter(match=f"trifuse:{{{index}}}:*", count=1000))
+    rebuild(client, redis_client, index)
+    assert aggregates() == {key: pytest.approx(found, abs=1e-8) for key, found in counted.items()}
     app.close()
 
 

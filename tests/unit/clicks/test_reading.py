@@ -152,6 +152,11 @@ def test_c5_ubi_query_null(tmp_path: Path, query: object) -> None:
     assert checks.fault(click, NOON) == checks.UNKNOWN_QUERY_ID
 
 
+def test_ubi_queries_that_stand_in_the_message_of_a_search(tmp_path: Path) -> None:
+    search = {"action_name": "on_search", "query_id": "q1", "message_type": "QUERY", "message": "Asthma"}
+    assert read(write(tmp_path / "events", UBI_CLICK, search)) == [CLICK, Fault(None)]
+
+
 # --- MedCPT ---
 
 MEDCPT = [
@@ -185,6 +190,16 @@ def test_medcpt_as_two_files_or_a_folder(tmp_path: Path, indent: int | None, end
     ]
     clicks = [event for event in read(tmp_path) if isinstance(event, ClickEvent)]
     assert clicks == MEDCPT_EVENTS[:2]
+
+
+def test_other_files_of_a_folder_are_left_alone(tmp_path: Path) -> None:
+    write(tmp_path / "README.md", "MedCPT's log", "in two files")
+    (tmp_path / "notes.bin").write_bytes(b"\x00\xff\n")
+    write(tmp_path / "train.jsonl", *MEDCPT)
+    (tmp_path / "qid2info.json").write_text(json.dumps(QUERIES))
+    assert [event for event in read(tmp_path) if event != Fault(None)] == [
+        event for event in MEDCPT_EVENTS if event != Fault(None)
+    ]
 
 
 def test_medcpt_queries_larger_than_one_look(tmp_path: Path) -> None:
@@ -248,9 +263,8 @@ def test_tripclick_clicked_but_not_on_the_page(tmp_path: Path) -> None:
 )
 def test_tripclick_judgements(tmp_path: Path, queries: str) -> None:
     (tmp_path / "a-topics").write_text(queries)
-    (tmp_path / "b-qrels").write_text(
-        "1 0 10 1\n1 0 11 0\n2\t0\t12\t3\n3 0 13 1\nbroken line of five words here\n"
-    )
+    (tmp_path / "b-qrels").write_text("1 0 10 1\n1 0 11 0\n2\t0\t12\t3\n3 0 13 1\nnot four words\n")
+    write(tmp_path / "allarticles.txt", "10\tA title\thttps://example.org")
     assert [event for event in read(tmp_path) if event != Fault(None)] == [
         ClickEvent(query="asthma", doc_id="10"),
         ClickEvent(query="copd", doc_id="12"),
