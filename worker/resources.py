@@ -26,11 +26,14 @@ class Resources:
     Args:
         settings: where the services are, and which encoder.
         processes: how many processes share this machine's cores; set by the worker before it forks.
+
+    `parent` is the process that made it: the worker's own, in a child of its pool.
     """
 
     def __init__(self, settings: Settings, processes: int = 1) -> None:
         self.settings = settings
         self.processes = processes
+        self.parent = os.getpid()
         self._lock = threading.Lock()
         self._owner = os.getpid()
         self._client: OpenSearch | None = None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
+import signal
 from typing import TYPE_CHECKING, Any
 
 from celery import bootsteps, current_app
@@ -64,6 +66,7 @@ def share_cores(sender: Any, **_: Any) -> None:
     """Tell the children, which are forked later, how many they are and where their counters go."""
     app = _ours(sender.app)
     if app is not None:
+        app.resources.parent = os.getpid()
         app.resources.processes = max(1, int(sender.concurrency or 1))
         logger.info("counters are in %s", app.resources.metrics_dir)
 
@@ -77,9 +80,13 @@ def start_encoder(**_: Any) -> None:
     logging.getLogger("opensearch").setLevel(logging.WARNING)  # it logs every request
     try:
         app.resources.encoder()
-    except TrifuseError:
-        # The child goes on: each task will say the same, and the pool isn't started over and over.
-        logger.critical("the encoder can't be started", exc_info=True)
+    except Exception as error:  # Celery would log any of them, and go on
+        # A worker that can't compute must not take tasks, and its pool must not start such children for ever.
+        expected = isinstance(error, TrifuseError)
+        logger.critical("the encoder can't be started: %s", error, exc_info=not expected)
+        if os.getpid() == app.resources.parent:
+            raise SystemExit(1) from error
+        os.kill(app.resources.parent, signal.SIGTERM)
 
 
 @worker_shutdown.connect  # type: ignore[untyped-decorator]

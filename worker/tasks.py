@@ -31,6 +31,8 @@ def embed_task(self: Any, index: str, field: str, ids: list[Any]) -> None:
         field: its vector field.
         ids: `[id, routing or null]` each.
     """
+    if not ids:
+        return
     resources = self.app.resources
     hints = msgspec.convert(ids, list[Hint])
     metrics = resources.metrics()

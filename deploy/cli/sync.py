@@ -93,7 +93,9 @@ def sync_command(
 def _end(index: str, report: SyncReport, *, waited: bool) -> None:
     """Say what is left, and end with 1 where something failed, or stayed pending that was waited for."""
     if report.stalled:
-        err.print(f"trifuse: {report.stalled}", style="red" if waited else "yellow", markup=False)
+        err.print(
+            f"trifuse: {report.stalled}", style="red" if waited else "yellow", markup=False, soft_wrap=True
+        )
     if report.failed:
         fail(
             f"{report.failed:,} documents can't be embedded: the index trifuse-failed says why, and "
