@@ -15,6 +15,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("encoder", "indexer", "ranker", "worker", "deploy")
+# Docker builds from the project's folder, so its files are of no use in a wheel.
+ONLY_HERE = shutil.ignore_patterns("__pycache__", "Dockerfile*", "compose.yaml")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
@@ -86,7 +88,7 @@ def test_wheel_runs_outside_the_project(tmp_path: Path) -> None:
     """The wheel, built from a clean copy, imports from where it was unpacked and has its data files."""
     copy, site = tmp_path / "copy", tmp_path / "site"
     for folder in FOLDERS:
-        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / folder, copy / folder, ignore=ONLY_HERE)
     for file in ("pyproject.toml", "README.md", "LICENSE", "NOTICE"):
         shutil.copy(ROOT / file, copy)
     build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(copy)]
