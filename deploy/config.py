@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit, urlunsplit
 
 from opensearchpy import OpenSearch
 from redis import Redis
@@ -124,3 +125,16 @@ def celery_app(settings: Settings) -> TrifuseCelery:
             encoder=settings.encoder,
         )
     )
+
+
+def without_password(url: str) -> str:
+    """A URL as it may be shown.
+
+    >>> without_password("https://me:secret@search:9200/x")
+    'https://me:***@search:9200/x'
+    """
+    parts = urlsplit(url)
+    if not parts.password:
+        return url
+    place = parts.netloc.rpartition("@")[2]
+    return urlunsplit(parts._replace(netloc=f"{parts.username or ''}:***@{place}"))

@@ -10,6 +10,7 @@ TrifuseError
         ├── TooLittleDisk       the data folder's disk is too full for OpenSearch
         ├── FolderUnreachable   the user that the server runs as can't enter its folder
         ├── ProgramMissing      an optional package or program that is needed isn't there
+        ├── NotAnswering        a service that was named can't be used
         └── ServiceDied         a service ended, or didn't answer, while it was being started
 """
 
@@ -52,6 +53,10 @@ class FolderUnreachable(LocalServiceError):
 
 class ProgramMissing(LocalServiceError):
     """An optional package or program that is needed isn't installed."""
+
+
+class NotAnswering(LocalServiceError):
+    """A service that was named, and isn't started by trifuse, can't be used."""
 
 
 class ServiceDied(LocalServiceError):

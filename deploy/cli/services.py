@@ -29,7 +29,7 @@ from trifuse.deploy.cli.common import (
     err,
     out,
 )
-from trifuse.deploy.config import resolve
+from trifuse.deploy.config import resolve, without_password
 from trifuse.deploy.local.places import home_dir
 from trifuse.deploy.local.state import load_state
 
@@ -49,7 +49,7 @@ def _heap(value: str) -> str:
 OpenSearchPort = Annotated[int | None, typer.Option(min=0, max=65535, help=PORT_HELP.format("OpenSearch"))]
 RedisPort = Annotated[int | None, typer.Option(min=0, max=65535, help=PORT_HELP.format("Redis"))]
 Heap = Annotated[
-    str, typer.Option(help="Memory of OpenSearch's Java machine.", metavar="512m|1g", callback=_heap)
+    str, typer.Option(help="Memory of OpenSearch's Java machine.", metavar="512m|2g", callback=_heap)
 ]
 Workers = Annotated[
     int | None,
@@ -71,7 +71,7 @@ def register(app: typer.Typer) -> None:
 def up_command(
     opensearch_port: OpenSearchPort = None,
     redis_port: RedisPort = None,
-    heap: Heap = "512m",
+    heap: Heap = "1g",
     workers: Workers = None,
     data: Data = None,
     as_json: JsonOption = False,
@@ -85,7 +85,7 @@ def up_command(
     What runs already is left alone. Services that exist are used instead of started: name them with
     --opensearch and --redis.
 
-    Example: [bold]trifuse up --heap 1g --workers 2[/bold]
+    Example: [bold]trifuse up --heap 2g --workers 2[/bold]
     """
     from trifuse.deploy.local.up import Wanted, default_workers, up
 
@@ -169,7 +169,11 @@ def _tell(status: Status) -> None:
     services.add_column("log", overflow="fold")
     processes = {service.name: service for service in status.services}
     worker = f"{status.workers} on {status.provider}" if status.workers else "none answers"
-    rows = {"OpenSearch": status.opensearch_url, "Redis": status.redis_url or "none", "worker": worker}
+    rows = {
+        "OpenSearch": without_password(status.opensearch_url),
+        "Redis": without_password(status.redis_url) if status.redis_url else "none",
+        "worker": worker,
+    }
     for name, where in rows.items():
         service = processes.get(name)
         state = f"{service.pid}" if service and service.running else "ended" if service else "not ours"

@@ -19,7 +19,7 @@ from trifuse.deploy.local.users import own, require_reachable, service_user
 
 NAME = "OpenSearch"
 BOOT_S = 240.0
-HEAP = "512m"
+HEAP = "1g"
 CLUSTER = "trifuse"
 LOG_FILE = f"{CLUSTER}.log"
 
@@ -132,16 +132,18 @@ def start_opensearch(
         gid=user.gid if user else None,
     )
     service = Service(NAME, f"http://{HOST}:{port}", process, (output, log))
-    return wait_until_ready(service, lambda: answers(service.url), timeout_s=timeout_s)
+    return wait_until_ready(service, lambda: complaint(service.url) is None, timeout_s=timeout_s)
 
 
-def answers(url: str) -> bool:
-    """Whether the node at this URL has elected itself and opened its indexes, as far as it can."""
+def complaint(url: str) -> str | None:
+    """Why the cluster at this URL can't be used; None where its indexes are open and it answers."""
     try:
-        reply = httpx.get(f"{url}/_cluster/health", params={"wait_for_status": "yellow", "timeout": "1s"})
-    except httpx.HTTPError:
-        return False
-    return reply.status_code == httpx.codes.OK
+        reply = httpx.get(
+            f"{url.rstrip('/')}/_cluster/health", params={"wait_for_status": "yellow", "timeout": "1s"}
+        )
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        return str(error) or type(error).__name__
+    return None if reply.is_success else f"HTTP {reply.status_code} {reply.reason_phrase}"
 
 
 def _environment(java_home: Path) -> dict[str, str]:

@@ -64,13 +64,14 @@ def start_redis(folder: Path, *, port: int, timeout_s: float = BOOT_S) -> Servic
     log.unlink(missing_ok=True)
     process = start(server_command(program, folder, port), log=log, folder=folder)
     service = Service(NAME, f"redis://{HOST}:{port}/0", process, (log,))
-    return wait_until_ready(service, lambda: answers(service.url), timeout_s=timeout_s)
+    return wait_until_ready(service, lambda: complaint(service.url) is None, timeout_s=timeout_s)
 
 
-def answers(url: str) -> bool:
-    """Whether the server at this URL has loaded its data and takes commands."""
-    with redis.Redis.from_url(url, socket_connect_timeout=2, socket_timeout=2) as client:
-        try:
-            return bool(client.ping())
-        except redis.RedisError:
-            return False
+def complaint(url: str) -> str | None:
+    """Why the server at this URL can't be used; None where it has loaded its data and takes commands."""
+    try:
+        with redis.Redis.from_url(url, socket_connect_timeout=2, socket_timeout=2) as client:
+            client.ping()
+    except (redis.RedisError, ValueError) as error:  # ValueError: the URL isn't one
+        return str(error) or type(error).__name__
+    return None

@@ -10,7 +10,7 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import ConnectionError as OpenSearchConnectionError
 from opensearchpy.exceptions import OpenSearchException
 
-from trifuse.deploy.config import Settings, celery_app, opensearch_client
+from trifuse.deploy.config import Settings, celery_app, opensearch_client, without_password
 from trifuse.deploy.local import redis
 from trifuse.deploy.local.services import Service
 from trifuse.deploy.local.state import State
@@ -66,8 +66,8 @@ def status_of(settings: Settings, state: State | None) -> Status:
         if not service.running
     ]
     answering: list[WorkerInfo] = []
-    if settings.redis_url and not redis.answers(settings.redis_url):
-        problems.append(f"Redis doesn't answer at {settings.redis_url}")
+    if settings.redis_url and (why := redis.complaint(settings.redis_url)):
+        problems.append(f"Redis doesn't answer at {without_password(settings.redis_url)}: {why}")
     elif settings.broker_url:
         answering = workers(celery_app(settings), timeout_s=WORKERS_S)
     indexes: dict[str, Any] = {}
@@ -78,9 +78,9 @@ def status_of(settings: Settings, state: State | None) -> Status:
                 indexes[name] = counts(client, name)
             restores = pending_restores(client)
         except OpenSearchConnectionError:
-            problems.append(f"OpenSearch doesn't answer at {settings.opensearch_url}")
+            problems.append(f"OpenSearch doesn't answer at {without_password(settings.opensearch_url)}")
         except (OpenSearchException, TrifuseError) as error:
-            problems.append(f"OpenSearch at {settings.opensearch_url}: {error}")
+            problems.append(f"OpenSearch at {without_password(settings.opensearch_url)}: {error}")
     return Status(
         opensearch_url=settings.opensearch_url,
         redis_url=settings.redis_url,

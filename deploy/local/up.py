@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from trifuse.deploy.errors import ServiceDied
+from trifuse.deploy.config import without_password
+from trifuse.deploy.errors import NotAnswering
 from trifuse.deploy.local import opensearch, redis, workers
 from trifuse.deploy.local.artifacts import Progress, opensearch_home, silent
 from trifuse.deploy.local.places import require_disk
@@ -102,10 +103,10 @@ class _Starter:
         """See to all of it, the worker last: it needs the others."""
         wanted = self._wanted
         wanted.data.mkdir(parents=True, exist_ok=True)
-        redis_url = _answering(redis.NAME, wanted.redis_url, redis.answers, "--redis or REDIS_URL")
+        redis_url = _answering(redis.NAME, wanted.redis_url, redis.complaint, "--redis or REDIS_URL")
         redis_url = redis_url or self._ensure(redis.NAME, self._redis).url
         opensearch_url = _answering(
-            opensearch.NAME, wanted.opensearch_url, opensearch.answers, "--opensearch or OPENSEARCH_URL"
+            opensearch.NAME, wanted.opensearch_url, opensearch.complaint, "--opensearch or OPENSEARCH_URL"
         )
         opensearch_url = opensearch_url or self._ensure(opensearch.NAME, self._opensearch).url
         encoder = wanted.encoder or (self._before.encoder if self._before else DEFAULT_ENCODER)
@@ -162,12 +163,13 @@ class _Starter:
         )
 
 
-def _answering(name: str, url: str | None, answers: Callable[[str], bool], option: str) -> str | None:
-    """The URL of a service that exists. Raises ServiceDied where it doesn't answer."""
-    if url and not answers(url):
-        raise ServiceDied(
-            f"{name} doesn't answer at {url}: start it, correct {option}, or leave that out and trifuse"
-            f" starts a {name} of its own"
+def _answering(name: str, url: str | None, complaint: Callable[[str], str | None], option: str) -> str | None:
+    """The URL of a service that exists, if one is named. Raises NotAnswering where it can't be used."""
+    why = complaint(url) if url else None
+    if url and why:
+        raise NotAnswering(
+            f"{name} can't be used at {without_password(url)} ({why}): start it, correct {option}, or leave"
+            f" that out and trifuse starts a {name} of its own"
         )
     return url
 

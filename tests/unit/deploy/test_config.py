@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from trifuse.deploy.config import Settings, celery_app, opensearch_client, redis_client, resolve
+from trifuse.deploy.config import (
+    Settings,
+    celery_app,
+    opensearch_client,
+    redis_client,
+    resolve,
+    without_password,
+)
 from trifuse.deploy.errors import NotConfigured
 from trifuse.deploy.local.state import State, save_state
 from trifuse.encoder import DEFAULT_ENCODER
@@ -78,3 +85,16 @@ def test_no_redis_is_said_where_one_is_needed() -> None:
         redis_client(settings)
     with pytest.raises(NotConfigured, match="TRIFUSE_BROKER_URL"):
         celery_app(settings)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("http://127.0.0.1:9200", "http://127.0.0.1:9200"),
+        ("https://me:s3@cret@search:9200/x?y=1", "https://me:***@search:9200/x?y=1"),
+        ("redis://:secret@cache/0", "redis://:***@cache/0"),
+        ("redis://user@cache/0", "redis://user@cache/0"),
+    ],
+)
+def test_a_password_is_not_shown(url: str, shown: str) -> None:
+    assert without_password(url) == shown

@@ -20,11 +20,10 @@ def test_what_doesnt_answer_is_a_problem_in_a_sentence() -> None:
 
     status = status_of(Settings(opensearch, redis, redis, DEFAULT_ENCODER), state)
 
-    assert status.problems == (
-        "Redis (process 1) ended: `trifuse up` starts it again; its log: /logs/redis.log",
-        f"Redis doesn't answer at {redis}",
-        f"OpenSearch doesn't answer at {opensearch}",
-    )
+    ended_problem, redis_problem, opensearch_problem = status.problems
+    assert ended_problem == "Redis (process 1) ended: `trifuse up` starts it again; its log: /logs/redis.log"
+    assert redis_problem.startswith(f"Redis doesn't answer at {redis}: ")
+    assert opensearch_problem == f"OpenSearch doesn't answer at {opensearch}"
     assert (status.workers, status.provider, status.indexes) == (0, "", {})
     assert [service.running for service in status.services] == [False]
 

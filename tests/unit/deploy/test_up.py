@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from trifuse.deploy.errors import PortInUse, ServiceDied
+from trifuse.deploy.errors import NotAnswering, PortInUse, ServiceDied
 from trifuse.deploy.local import up as module
 from trifuse.deploy.local.processes import start, stop
 from trifuse.deploy.local.services import Service, wait_until_ready
@@ -148,8 +148,10 @@ def test_another_encoder_replaces_the_worker_alone(stage: Stage, wanted: Wanted)
 
 
 def test_services_that_exist_are_used(stage: Stage, wanted: Wanted, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module.opensearch, "answers", lambda url: url == "http://there:9200")
-    monkeypatch.setattr(module.redis, "answers", lambda url: url == "redis://there/0")
+    monkeypatch.setattr(
+        module.opensearch, "complaint", lambda url: None if url == "http://there:9200" else "no"
+    )
+    monkeypatch.setattr(module.redis, "complaint", lambda url: None if url == "redis://there/0" else "no")
 
     state, started = up(
         replace(
@@ -163,7 +165,7 @@ def test_services_that_exist_are_used(stage: Stage, wanted: Wanted, monkeypatch:
 
 
 def test_a_service_that_doesnt_answer_is_named(stage: Stage, wanted: Wanted) -> None:
-    with pytest.raises(ServiceDied, match=r"Redis doesn't answer at redis://127\.0\.0\.1:1/0.*REDIS_URL"):
+    with pytest.raises(NotAnswering, match=r"Redis can't be used at redis://127\.0\.0\.1:1/0.*REDIS_URL"):
         up(replace(wanted, redis_url="redis://127.0.0.1:1/0"))
 
     assert stage.made == []
