@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +53,16 @@ def titles(client: OpenSearch, index_name: str, encoder: Any) -> str:
 
 
 def test_c2_each_child_makes_one_session_and_the_parent_none(
-    client: OpenSearch, titles: str, app: TrifuseCelery, worker_factory: Callable[..., Any], tmp_path: Path
+    client: OpenSearch,
+    titles: str,
+    services: Any,
+    lonely_broker: str,
+    worker_factory: Callable[..., Any],
+    tmp_path: Path,
 ) -> None:
-    worker = worker_factory(concurrency=2, TRIFUSE_METRICS_DIR=str(tmp_path))
+    services = replace(services, broker_url=lonely_broker)
+    app = create_app(Settings.from_env(services.environ()))
+    worker = worker_factory(concurrency=2, services=services, TRIFUSE_METRICS_DIR=str(tmp_path))
     until(lambda: len(read_metrics(tmp_path)) == 2)
     assert sync(client, titles, celery_enqueue(app, batch=1), wait=True).embedded == 5
     processes = read_metrics(tmp_path)

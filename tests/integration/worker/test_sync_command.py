@@ -6,13 +6,12 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from opensearchpy import OpenSearch
-from redis import Redis
 
 from trifuse.encoder.marks import VECTOR_FIELD
 from trifuse.encoder.spaces import Space
@@ -60,16 +59,6 @@ def test_waiting_ends_with_everything_embedded_and_a_second_run_finds_nothing(ru
     assert json.loads(done.stdout) == {"pending": 0, "embedded": 0, "skipped": 4, "failed": 0}
     done = run(titles)
     assert (done.returncode, done.stdout) == (0, "pending 0, embedded 0, skipped 4, failed 0\n")
-
-
-@pytest.fixture
-def lonely_broker(services: Any) -> Iterator[str]:
-    """A database of the same Redis that no worker takes messages from."""
-    url, _, number = services.broker_url.rpartition("/")
-    broker_url = f"{url}/{int(number) % 15 + 1}"
-    yield broker_url
-    with Redis.from_url(broker_url) as redis:
-        redis.flushdb()
 
 
 def test_nobody_listening_is_a_note_without_waiting_and_an_error_with(
