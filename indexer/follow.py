@@ -6,22 +6,19 @@ What a worker did is read from the index, never from a queue: so nothing depends
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 import msgspec
 from opensearchpy import OpenSearch
 
-from trifuse.encoder.marks import EMPTY_HASH, MARKS
 from trifuse.encoder.spaces import Space
 from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.errors import HintsUndelivered
-from trifuse.indexer.failures import read_failures
 from trifuse.indexer.hints import Enqueue, queue_name
 from trifuse.indexer.leases import Leases
-from trifuse.indexer.pending import Mark, mark_of
-from trifuse.indexer.reading import get_documents
 from trifuse.indexer.scan import Pending, scan
+from trifuse.indexer.verdicts import Verdict, judge
 
 CHECKED = 256
 """Documents that are looked at in one go: the oldest that were queued, which should be written first."""
@@ -64,6 +61,11 @@ class Followed(msgspec.Struct):
     gone: int = 0
     stalled: str = ""
 
+    def count(self, verdicts: Iterable[Verdict]) -> None:
+        """Add documents that are done."""
+        for verdict in verdicts:
+            setattr(self, verdict, getattr(self, verdict) + 1)
+
     @property
     def done(self) -> int:
         """Documents that need no waiting for any more."""
@@ -84,17 +86,14 @@ def follow(
     Raises:
         ServerUnavailable: OpenSearch was away for longer than a restart takes.
     """
-    seen = Followed()
-    while not seen.stalled:
-        before = seen.found
-        _Pass(client, target, enqueue, patience, listening, progress, seen).run()
-        if seen.found == before:
-            break
-    return seen
+    follower = _Follower(client, target, enqueue, patience, listening, progress)
+    while follower.look():
+        pass
+    return follower.seen
 
 
-class _Pass:
-    """One look at the index, with a bounded number of documents under way."""
+class _Follower:
+    """A bounded number of documents under way, and what was seen of them."""
 
     def __init__(
         self,
@@ -104,7 +103,6 @@ class _Pass:
         patience: Patience,
         listening: Callable[[Space], bool] | None,
         progress: Callable[[Followed], None] | None,
-        seen: Followed,
     ) -> None:
         self._client = client
         self._target = target
@@ -112,45 +110,44 @@ class _Pass:
         self._patience = patience
         self._listening = listening
         self._progress = progress
-        self._seen = seen
-        self._leases = Leases(patience.lease_s, patience.clock())
+        self._leases = Leases(patience.lease_s)
         self._asked_at = patience.clock()
         self._undelivered = ""
+        self.seen = Followed()
 
-    def run(self) -> None:
+    def look(self) -> bool:
+        """Queue what one look at the index finds, and wait for it; whether another look makes sense."""
+        before = self.seen.found
         found = scan(self._client, self._target)
-        listed = True
-        while listed or len(self._leases):
-            listed = self._fill(found)
-            done = self._check()
-            if done and self._progress is not None:
-                self._progress(self._seen)
-            if done == CHECKED:
+        more = True
+        while more or len(self._leases):
+            more = self._fill(found)
+            if self._check() == CHECKED:
                 continue  # more may be done than were looked at
             now = self._patience.clock()
             self._queue(list(self._leases.expired(now)))
-            self._seen.stalled = self._stalled(now)
-            if self._seen.stalled:
-                return
+            self.seen.stalled = self._stalled(now)
+            if self.seen.stalled:
+                return False
             if len(self._leases):
                 self._patience.sleep(self._patience.poll_s)
+        return self.seen.found > before
 
     def _fill(self, found: Iterator[Pending]) -> bool:
         """Queue as much as may be under way; whether there may be more."""
         room = self._patience.window - len(self._leases)
         fresh = list(islice(found, room))
-        self._seen.found += len(fresh)
+        self.seen.found += len(fresh)
         self._queue(fresh)
-        return room == 0 or len(fresh) == room
+        return len(fresh) == room
 
     def _queue(self, items: Sequence[Pending]) -> None:
         if not items:
             return
+        target = self._target
         self._leases.add(items, self._patience.clock())
         try:
-            self._enqueue(
-                self._target.index, self._target.field, self._target.space, [item.hint for item in items]
-            )
+            self._enqueue(target.index, target.field, target.space, [item.hint for item in items])
             self._undelivered = ""
         except HintsUndelivered as error:
             # A broker that is restarted comes back: the leases end, and the same is tried again.
@@ -158,30 +155,28 @@ class _Pass:
 
     def _check(self) -> int:
         """How many of the oldest documents are done."""
-        oldest = self._leases.oldest(CHECKED)
-        verdicts = judge(self._client, self._target, oldest)
-        for name in verdicts.values():
-            setattr(self._seen, name, getattr(self._seen, name) + 1)
-        self._leases.written(verdicts, self._patience.clock())
+        verdicts = judge(self._client, self._target, self._leases.oldest(CHECKED))
+        if verdicts:
+            self.seen.count(verdicts.values())
+            self._leases.written(verdicts, self._patience.clock())
+            if self._progress is not None:
+                self._progress(self.seen)
         return len(verdicts)
 
     def _stalled(self, now: float) -> str:
         """Why there is no sense in waiting any longer; "" where there is."""
-        idle_s, space = self._leases.idle_s(now), self._target.space
+        idle_s, target = self._leases.idle_s(now), self._target
         if idle_s >= self._patience.stall_s:
             return self._undelivered or (
-                f"none of the {len(self._leases)} documents that were queued for the index "
-                f"{self._target.index!r} was written for {idle_s:.0f} s: see the workers' log, which "
-                "`trifuse status` names"
+                f"none of the {len(self._leases)} documents that were queued for the index {target.index!r} "
+                f"was written for {idle_s:.0f} s: see the workers' log, which `trifuse status` names"
             )
-        silent = min(idle_s, now - self._asked_at) >= self._patience.silence_s
-        if silent and self._undelivered:
+        if min(idle_s, now - self._asked_at) < self._patience.silence_s:
+            return ""
+        self._asked_at = now
+        if self._undelivered or self._listening is None or self._listening(target.space):
             return self._undelivered
-        if silent and self._listening is not None:
-            self._asked_at = now
-            if not self._listening(space):
-                return no_worker(space)
-        return ""
+        return no_worker(target.space)
 
 
 def no_worker(space: Space) -> str:
@@ -190,42 +185,3 @@ def no_worker(space: Space) -> str:
         f"no worker is listening on the queue {queue_name(space.encoder)!r}: start one with `trifuse up`, or "
         f"with `TRIFUSE_ENCODER={space.encoder.encoder} celery -A trifuse.worker.app worker`"
     )
-
-
-def judge(client: OpenSearch, target: EmbeddedField, items: Sequence[Pending]) -> dict[str, str]:
-    """What became of queued documents: id to a count of `Followed`; those still to be done are left out."""
-    wanted = [
-        {
-            "_id": item.id,
-            "_source": [f"{MARKS}.fields.{target.field}"],
-            **({} if item.routing is None else {"routing": item.routing}),
-        }
-        for item in items
-    ]
-    verdicts: dict[str, str] = {}
-    open_items: list[Pending] = []
-    for item, found in zip(items, get_documents(client, target.index, wanted), strict=True):
-        if not found.get("found"):
-            verdicts[item.id] = "gone"
-            continue
-        mark = mark_of(found.get("_source", {}), target.field)
-        if mark is not None and is_written(item, mark, found["_seq_no"], target.space):
-            verdicts[item.id] = "emptied" if mark.hash == EMPTY_HASH else "embedded"
-        else:
-            open_items.append(item)
-    known = read_failures(client, target, [item.id for item in open_items])
-    for item in open_items:
-        failed = known.get(item.id)
-        if failed is not None and failed.space == target.space.id and failed.mark != item.failed:
-            verdicts[item.id] = "failed"
-    return verdicts
-
-
-def is_written(item: Pending, mark: Mark, seq_no: int, space: Space) -> bool:
-    """Whether the document was embedded since it was found pending.
-
-    What was missing may carry the right mark already, without a vector: then a newer version tells.
-    """
-    if mark.space != space.id or seq_no == item.seq_no:
-        return False
-    return item.state == "missing" or mark != item.mark

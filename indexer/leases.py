@@ -18,19 +18,18 @@ class Leases:
         lease_s: how long a document may stay unwritten without any progress before it is queued again.
     """
 
-    def __init__(self, lease_s: float, now: float) -> None:
+    def __init__(self, lease_s: float) -> None:
         self._lease_s = lease_s
         self._queued: dict[str, tuple[Pending, float]] = {}
-        self.progress_at = now
+        self._progress_at = 0.0
 
     def __len__(self) -> int:
         return len(self._queued)
 
-    def __contains__(self, doc_id: str) -> bool:
-        return doc_id in self._queued
-
     def add(self, items: Iterable[Pending], now: float) -> None:
         """Note what was queued; an item that was there already goes to the end."""
+        if not self._queued:
+            self._progress_at = now  # nobody was waiting until now
         for item in items:
             self._queued.pop(item.id, None)
             self._queued[item.id] = (item, now)
@@ -43,14 +42,14 @@ class Leases:
         """Note what needs no waiting for any more."""
         for doc_id in ids:
             if self._queued.pop(doc_id, None) is not None:
-                self.progress_at = now
+                self._progress_at = now
 
     def expired(self, now: float) -> Iterator[Pending]:
         """Those whose lease is over."""
         for item, queued_at in self._queued.values():
-            if now - max(queued_at, self.progress_at) >= self._lease_s:
+            if now - max(queued_at, self._progress_at) >= self._lease_s:
                 yield item
 
     def idle_s(self, now: float) -> float:
-        """Seconds since anything was written."""
-        return now - self.progress_at
+        """Seconds of waiting since anything was written; 0 where nobody waits."""
+        return now - self._progress_at if self._queued else 0.0

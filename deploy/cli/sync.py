@@ -123,6 +123,8 @@ def _progress(*, shown: bool) -> Iterator[Callable[[Step], None] | None]:
         bars: dict[str, TaskID] = {}
 
         def step(now: Step) -> None:
+            if not now.pending:
+                return
             if now.index not in bars:
                 bars[now.index] = progress.add_task(now.index, total=now.pending)
             progress.update(bars[now.index], total=now.pending, completed=now.done)

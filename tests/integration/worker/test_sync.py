@@ -191,6 +191,16 @@ def test_a_worker_that_does_nothing_ends_the_wait(library, postman) -> None:
     assert len(postman.messages) > 5  # queued again and again before giving up
 
 
+def test_no_more_is_queued_than_may_be_under_way(library, postman) -> None:
+    for number in range(10):
+        library.put(str(number), f"Volume {number}")
+    postman.loses = lambda number: True
+    patience = Patience(lease_s=0.2, stall_s=1.0, poll_s=0.05, window=3)
+    report = sync(library.client, library.name, postman, wait=True, patience=patience)
+    assert report.pending == 10
+    assert len(set(postman.ids)) == 3
+
+
 def test_a_broker_that_is_away_is_an_error_at_once_but_waited_for_while_waiting(library, postman) -> None:
     library.put("1", "The lighthouse")
     tries = []

@@ -15,14 +15,14 @@ def names(found: object) -> list[str]:
 
 
 def test_a_lease_runs_from_when_a_document_was_queued() -> None:
-    leases = Leases(60.0, now=0.0)
+    leases = Leases(60.0)
     leases.add(items("a", "b"), now=10.0)
     assert names(leases.expired(now=69.0)) == []
     assert names(leases.expired(now=70.0)) == ["a", "b"]
 
 
 def test_progress_extends_the_leases_of_what_waits_behind() -> None:
-    leases = Leases(60.0, now=0.0)
+    leases = Leases(60.0)
     leases.add(items("a", "b"), now=0.0)
     leases.written(["a"], now=50.0)
     assert names(leases.expired(now=109.0)) == []
@@ -31,7 +31,7 @@ def test_progress_extends_the_leases_of_what_waits_behind() -> None:
 
 
 def test_what_is_queued_again_goes_to_the_end_with_a_new_lease() -> None:
-    leases = Leases(60.0, now=0.0)
+    leases = Leases(60.0)
     leases.add(items("a", "b"), now=0.0)
     leases.add(items("a"), now=60.0)
     assert names(leases.oldest(5)) == ["b", "a"]
@@ -40,7 +40,19 @@ def test_what_is_queued_again_goes_to_the_end_with_a_new_lease() -> None:
     assert len(leases) == 2
 
 
+def test_nothing_is_idle_while_nobody_waits() -> None:
+    """A look at a large index may take longer than any lease before it finds something."""
+    leases = Leases(60.0)
+    assert leases.idle_s(now=500.0) == 0.0
+    leases.add(items("a"), now=500.0)
+    assert leases.idle_s(now=510.0) == 10.0
+    leases.written(["a"], now=520.0)
+    leases.add(items("b"), now=900.0)
+    assert leases.idle_s(now=901.0) == 1.0
+
+
 def test_news_of_a_document_that_nobody_waits_for_is_no_progress() -> None:
-    leases = Leases(60.0, now=0.0)
+    leases = Leases(60.0)
+    leases.add(items("b"), now=0.0)
     leases.written(["a"], now=30.0)
     assert leases.idle_s(now=30.0) == 30.0

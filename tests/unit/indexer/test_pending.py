@@ -6,9 +6,9 @@ import pytest
 
 from trifuse.encoder.spaces import EncoderSpace, Space
 from trifuse.encoder.templates import TextTemplate, text_hash
-from trifuse.indexer.follow import is_written
 from trifuse.indexer.pending import Mark, mark_of, state_of, wanted_mark
 from trifuse.indexer.scan import Pending
+from trifuse.indexer.verdicts import is_written
 
 SPACE = Space(EncoderSpace("test", "1", "fp32", "cls", 4, True, "cosine"), TextTemplate(("title", "name")))
 WANTED = Mark(SPACE.id, text_hash("A\nB"))
