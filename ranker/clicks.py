@@ -68,7 +68,7 @@ class ClickEvidence:
         scores: document id to score in (0, 1], best first, ties by id; empty where there is no evidence.
         queries: the past queries that it comes from, heaviest first.
         state: `ok`; `partial` where only the very same query was looked up; `neutral` where nothing was.
-        reason: why the state isn't `ok`, or None.
+        reason: why the state isn't `ok`, or why the query can't have evidence; else None.
         took_ms: time that the lookup took.
     """
 
@@ -151,7 +151,7 @@ class ClickStore:
             why = (
                 "the query is empty" if not normalized else f"the query is over {MAX_QUERY_CHARS} characters"
             )
-            return ClickEvidence(state="neutral", reason=why, took_ms=_ms(start))
+            return ClickEvidence(reason=why, took_ms=_ms(start))
         same = (normalized, _self_similarity(vector, space))
         reason = None
         similar: list[tuple[str, float]] = []

@@ -4,7 +4,7 @@
 |---|---|---|---|
 | `trifuse:{NAME}:hD:q:QUERY` | sorted set | document id → log2 of its decayed clicks | 400 days |
 | `trifuse:{NAME}:hD:queries` | sorted set | past query's id → its clicks | 400 days |
-| `trifuse:{NAME}:hD:seen:DAY` | set | events of one day that are counted | 8 days |
+| `trifuse:{NAME}:hD:seen:DAY` | set | hashes of counted events of a day | 8 days |
 
 NAME is the search index or alias, QUERY a past query's id, `hD` the half-life in days that the counts were
 decayed by: counts of two half-lives never meet in one key, and after a change the old ones expire by

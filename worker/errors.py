@@ -2,7 +2,8 @@
 
 TrifuseError
 └── WorkerError
-    └── BrokerUnsafe    the broker may throw messages away
+    ├── BrokerUnsafe    the broker may throw messages away
+    └── ClickLogError   trifuse.worker.clicks.errors
 """
 
 from __future__ import annotations

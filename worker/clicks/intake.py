@@ -210,6 +210,7 @@ class Intake:
             )
         except HintsUndelivered as error:
             logger.warning("%s", error)
+            self._enqueue = None  # the next ones would wait for the broker in vain, too
 
 
 def _past_query(event: StoredEvent, frequency: int) -> PastQuery:

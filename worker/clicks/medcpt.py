@@ -27,7 +27,7 @@ def text(record: Record) -> tuple[str, str] | None:
 
 def event(record: Record, texts: QueryTexts) -> ClickEvent | Fault:
     """A click, or as many as the line counts. The log's ids are its own: they aren't kept."""
-    if isinstance(record, Entry):
+    if isinstance(record, Entry):  # of pmid2info.json
         return Fault(None)
     if not isinstance(record, dict):
         return Fault(checks.NOT_AN_EVENT)

@@ -19,7 +19,7 @@ from trifuse.worker.clicks.checks import Fault
 from trifuse.worker.clicks.errors import UnreadableLog
 from trifuse.worker.clicks.events import ClickEvent
 from trifuse.worker.clicks.files import LogFile, log_files
-from trifuse.worker.clicks.records import Broken, Record, records
+from trifuse.worker.clicks.records import Broken, Entry, Record, records
 from trifuse.worker.clicks.texts import QueryTexts
 
 AUTO = "auto"
@@ -72,7 +72,10 @@ def read_clicks(
                         texts.add(*found)
         for file in files:
             for record in records(file):
-                yield Fault(checks.NOT_AN_EVENT) if isinstance(record, Broken) else kind.event(record, texts)
+                if isinstance(record, Broken):
+                    yield Fault(checks.NOT_AN_EVENT)
+                elif not isinstance(record, Entry) or kind.text(record) is None:
+                    yield kind.event(record, texts)
 
 
 def _belongs(file: LogFile, kind: Format) -> bool:

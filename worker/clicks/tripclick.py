@@ -37,8 +37,6 @@ def text(record: Record) -> tuple[str, str] | None:
 
 def event(record: Record, texts: QueryTexts) -> ClickEvent | Fault:
     """A click with the page that it was made on, or the page alone."""
-    if isinstance(record, Entry):
-        return Fault(None)
     if isinstance(record, list):
         return _judgement(record, texts)
     if not isinstance(record, dict):
