@@ -1,1 +1,1 @@
-"""TODO."""
+"""How trifuse runs: the command line, the services on one's own machine, the demo."""

@@ -8,7 +8,7 @@ TrifuseError
         ├── JavaMissing         no full Java 21 or newer
         ├── PortInUse           a port that was asked for is taken
         ├── TooLittleDisk       the data folder's disk is too full for OpenSearch
-        ├── FolderUnreachable   the user that the server runs as can't enter its folder
+        ├── FolderUnreachable   a folder can't be written to, or the server's user can't enter it
         ├── ProgramMissing      an optional package or program that is needed isn't there
         ├── NotAnswering        a service that was named can't be used
         └── ServiceDied         a service ended, or didn't answer, while it was being started
@@ -48,7 +48,7 @@ class TooLittleDisk(LocalServiceError):
 
 
 class FolderUnreachable(LocalServiceError):
-    """The user that the server runs as can't enter the folder of its data."""
+    """A folder can't be written to, or the user that the server runs as can't enter it."""
 
 
 class ProgramMissing(LocalServiceError):

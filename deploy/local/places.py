@@ -9,7 +9,7 @@ from pathlib import Path
 
 import platformdirs
 
-from trifuse.deploy.errors import TooLittleDisk
+from trifuse.deploy.errors import FolderUnreachable, TooLittleDisk
 
 MIB = 1 << 20
 LEAST_FREE = 2048 * MIB
@@ -26,6 +26,22 @@ def home_dir(environ: Mapping[str, str] | None = None) -> Path:
     if os.geteuid() == 0:
         return Path("/var/lib/trifuse")
     return Path(platformdirs.user_data_dir("trifuse"))
+
+
+def make_folder(folder: Path) -> Path:
+    """The folder, made where it isn't there. Raises FolderUnreachable where it can't be written to."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FolderUnreachable(
+            f"the folder {folder} can't be made ({error.strerror}): choose another with --data or"
+            " TRIFUSE_HOME"
+        ) from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise FolderUnreachable(
+            f"the folder {folder} can't be written to: choose another with --data or TRIFUSE_HOME"
+        )
+    return folder
 
 
 def require_disk(folder: Path, least: int = LEAST_FREE) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from trifuse.deploy.errors import LocalServiceError
+from trifuse.deploy.local.places import make_folder
 from trifuse.deploy.local.processes import Process
 from trifuse.deploy.local.services import Service
 
@@ -87,8 +88,7 @@ def clear_state(folder: Path) -> None:
 @contextlib.contextmanager
 def exclusive(folder: Path) -> Iterator[None]:
     """One `up` or `down` at a time in this folder: a second waits for the first."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("a") as lock:
+    with (make_folder(folder) / ".lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

@@ -11,7 +11,7 @@ from trifuse.deploy.config import without_password
 from trifuse.deploy.errors import NotAnswering
 from trifuse.deploy.local import opensearch, redis, workers
 from trifuse.deploy.local.artifacts import Progress, opensearch_home, silent
-from trifuse.deploy.local.places import require_disk
+from trifuse.deploy.local.places import make_folder, require_disk
 from trifuse.deploy.local.ports import free_port, require_free
 from trifuse.deploy.local.processes import stop
 from trifuse.deploy.local.services import Service
@@ -102,7 +102,7 @@ class _Starter:
     def run(self) -> State:
         """See to all of it, the worker last: it needs the others."""
         wanted = self._wanted
-        wanted.data.mkdir(parents=True, exist_ok=True)
+        make_folder(wanted.data)
         redis_url = _answering(redis.NAME, wanted.redis_url, redis.complaint, "--redis or REDIS_URL")
         redis_url = redis_url or self._ensure(redis.NAME, self._redis).url
         opensearch_url = _answering(

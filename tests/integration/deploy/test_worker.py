@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from trifuse.deploy.config import celery_app, resolve
+from trifuse.deploy.local.stack import LocalServices
+from trifuse.encoder import DEFAULT_ENCODER
+from trifuse.worker.inspection import workers
 
 pytestmark = pytest.mark.integration
 
@@ -31,3 +37,13 @@ def test_worker_replaces_a_killed_child_and_restarts(worker_factory) -> None:
 
     worker.restart()
     assert worker.alive
+
+
+def test_a_block_has_all_of_them_and_leaves_nothing(own_services) -> None:
+    folder: Path = own_services.folder.parent / "block"
+    with LocalServices(folder, workers=1) as local:
+        settings = resolve(opensearch=local.opensearch_url, redis=local.redis_url, environ={}, home=folder)
+        (worker,) = workers(celery_app(settings))
+        assert (worker.encoder, worker.provider) == (DEFAULT_ENCODER, "cpu")
+
+    assert workers(celery_app(settings)) == []

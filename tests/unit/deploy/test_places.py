@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from trifuse.deploy.errors import TooLittleDisk
-from trifuse.deploy.local.places import LEAST_FREE, MIB, WATERMARKS, home_dir, require_disk
+from trifuse.deploy.errors import FolderUnreachable, TooLittleDisk
+from trifuse.deploy.local.places import LEAST_FREE, MIB, WATERMARKS, home_dir, make_folder, require_disk
 
 Usage = namedtuple("Usage", "total used free")
 
@@ -54,3 +54,18 @@ def test_enough_disk_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_what_is_asked_for_is_above_every_watermark() -> None:
     assert LEAST_FREE > WATERMARKS["low"] > WATERMARKS["high"] > WATERMARKS["flood_stage"]
+
+
+def test_a_folder_that_cant_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(FolderUnreachable, match=r"file/data can't be made.*TRIFUSE_HOME"):
+        make_folder(tmp_path / "file" / "data")
+    assert make_folder(tmp_path / "a" / "b").is_dir()
+
+
+def test_a_folder_that_cant_be_written_to_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)
+
+    with pytest.raises(FolderUnreachable, match="can't be written to"):
+        make_folder(tmp_path)
