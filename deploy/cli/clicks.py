@@ -28,9 +28,10 @@ from trifuse.deploy.cli.common import (
 from trifuse.deploy.config import Settings, celery_app, opensearch_client, redis_client, resolve
 from trifuse.indexer.hints import Enqueue
 from trifuse.worker.clicks.errors import ClickStoreDown, UnreadableLog
-from trifuse.worker.clicks.intake import Intake, IntakeReport
+from trifuse.worker.clicks.intake import Intake
 from trifuse.worker.clicks.reading import AUTO, FORMATS, read_clicks
 from trifuse.worker.clicks.rebuild import RebuildReport, rebuild
+from trifuse.worker.clicks.report import IntakeReport
 from trifuse.worker.clicks.show import clicked_documents, top_queries
 
 clicks = typer.Typer(

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from trifuse.ranker.decay import HALF_LIFE_DAYS, log2_weight
+from trifuse.ranker.decay import HALF_LIFE_DAYS, MIN_HALF_LIFE_DAYS, log2_weight
 from trifuse.ranker.keys import (
     AGGREGATE_LIFETIME_S,
     SEEN_LIFETIME_S,
@@ -117,6 +117,9 @@ class Counter:
         half_life_days: the time in which a click loses half of its weight.
         max_docs: so many documents of a query are kept, and up to twice as many before the least are dropped.
         max_queries: of more queries, those with the fewest clicks are dropped.
+
+    Raises:
+        ValueError: a half-life under an hour.
     """
 
     def __init__(
@@ -128,6 +131,10 @@ class Counter:
         max_docs: int = 200,
         max_queries: int = 1_000_000,
     ) -> None:
+        if half_life_days < MIN_HALF_LIFE_DAYS:
+            raise ValueError(
+                f"a half-life of {half_life_days} days can't be kept exactly: expected an hour or more"
+            )
         self.index = index
         self.half_life_days = half_life_days
         self.max_docs = max_docs

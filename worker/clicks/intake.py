@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -33,6 +32,7 @@ from trifuse.worker.clicks.errors import ClickStoreDown, UnreadableLog
 from trifuse.worker.clicks.events import ClickEvent
 from trifuse.worker.clicks.indexes import ensure_log
 from trifuse.worker.clicks.past import PastQuery, write_past_queries
+from trifuse.worker.clicks.report import IntakeReport
 from trifuse.worker.clicks.store import (
     StoredEvent,
     known_documents,
@@ -41,44 +41,12 @@ from trifuse.worker.clicks.store import (
     write_events,
 )
 
+__all__ = ["Intake", "IntakeReport"]
+
 logger = logging.getLogger(__name__)
 
 BATCH = 500
 _REDELIVERED_S = SEEN_LIFETIME_S - DAY_S
-
-
-class IntakeReport(msgspec.Struct):
-    """What became of a log; `read` is `counted` and everything under `rejected`.
-
-    Args:
-        counted: clicks that are counted now.
-        rejected: reason to how many.
-        queries: past queries that are new.
-        pairs: pairs of query and document that are new.
-        impressions: pages of results that are kept beside the clicks, for what comes to need them.
-        ignored: records of other actions, and of no clicks.
-    """
-
-    counted: int = 0
-    rejected: Tally[str] = msgspec.field(default_factory=Tally)
-    queries: int = 0
-    pairs: int = 0
-    impressions: int = 0
-    ignored: int = 0
-
-    def reject(self, reason: str, number: int = 1) -> None:
-        """Note that so many were rejected."""
-        if number:
-            self.rejected[reason] += number
-
-    @property
-    def read(self) -> int:
-        """How many clicks were in the log, good or bad."""
-        return self.counted + sum(self.rejected.values())
-
-    def as_dict(self) -> dict[str, Any]:
-        """The report as JSON."""
-        return {"read": self.read, **msgspec.structs.asdict(self), "rejected": dict(self.rejected)}
 
 
 class Intake:

@@ -78,6 +78,10 @@ def write_past_queries(
         )
         actions = []
         for doc in found["docs"]:
+            if "error" in doc:
+                raise ServerUnavailable(
+                    f"{name!r} is gone, or is being made anew: try again after `trifuse clicks rebuild`"
+                )
             query = pending[doc["_id"]]
             action = _action(name, query if exact or not doc["found"] else query.merged(doc["_source"]), doc)
             if action is None:

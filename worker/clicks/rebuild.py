@@ -114,9 +114,13 @@ class _Rebuild(msgspec.Struct):
             }
             if after is not None:
                 composite["after"] = after
-            found = self._search(
-                {"size": 0, "query": _clicks(), "aggs": {"queries": {"composite": composite}}}
-            )["aggregations"]["queries"]
+            body = {
+                "size": 0,
+                "query": _clicks(),
+                "aggs": {"queries": {"composite": composite}},
+                "track_total_hits": False,
+            }
+            found = self._search(body)["aggregations"]["queries"]
             if not found["buckets"]:
                 return
             yield [bucket["key"]["key"] for bucket in found["buckets"]]
@@ -227,6 +231,7 @@ class _Rebuild(msgspec.Struct):
                 "size": 0,
                 "query": {"bool": {"filter": [_clicks(), {"terms": {"query_key": list(queries)}}]}},
                 "aggs": {"queries": {"terms": {"field": "query_key", "size": len(queries)}}},
+                "track_total_hits": False,
             }
         )
         kept = {bucket["key"] for bucket in found["aggregations"]["queries"]["buckets"]}

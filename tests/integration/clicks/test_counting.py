@@ -88,6 +88,11 @@ def test_counts_by_hand(redis_client: Redis, index_name: str, aggregates: Aggreg
     }
 
 
+def test_a_half_life_that_is_too_short_to_be_kept_exactly(redis_client: Redis, index_name: str) -> None:
+    with pytest.raises(ValueError, match="an hour or more"):
+        Counter(redis_client, index_name, half_life_days=0.01)
+
+
 def test_c3_every_key_expires(redis_client: Redis, index_name: str) -> None:
     Counter(redis_client, index_name).count([Click("e1", "q1", "a", NOW), Click("e2", "q2", "b", 0.0)])
     ttls = {

@@ -11,6 +11,7 @@ from opensearchpy import OpenSearch
 from redis import Redis
 
 from trifuse.encoder.spaces import EncoderSpace
+from trifuse.indexer.errors import ServerUnavailable
 from trifuse.ranker.past_queries import normalize_query, queries_index, query_id
 from trifuse.worker.clicks import checks
 from trifuse.worker.clicks.checks import Fault
@@ -252,6 +253,15 @@ def test_an_index_without_vectors_has_past_queries_without_vectors(
     index = make_index(None)
     assert Intake(client, redis_client, index).take([click("e1")]).counted == 1
     assert len(past_queries()) == 1
+
+
+def test_past_queries_that_are_being_made_anew_are_no_reason_to_make_them_wrongly(
+    client: OpenSearch, index: str, intake: Intake
+) -> None:
+    client.indices.delete(index=queries_index(index))
+    with pytest.raises(ServerUnavailable, match="try again"):
+        intake.take([click("e1")])
+    assert not client.indices.exists(index=queries_index(index))
 
 
 def test_no_search_index(client: OpenSearch, redis_client: Redis, index_name: str) -> None:
