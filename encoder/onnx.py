@@ -57,9 +57,8 @@ def _start(path: Path, device: Device, runtime: str) -> Any:
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
-    # Batches of many shapes: a plan or an arena for each of them would only ever grow.
+    # A memory plan is kept for every shape, and batches have many shapes.
     options.enable_mem_pattern = False
-    options.enable_cpu_mem_arena = False
     options.log_severity_level = 3
     providers: list[Any] = ["CPUExecutionProvider"]
     if device.cuda is not None:
