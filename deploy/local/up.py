@@ -169,7 +169,7 @@ def _answering(name: str, url: str | None, complaint: Callable[[str], str | None
     if url and why:
         raise NotAnswering(
             f"{name} can't be used at {without_password(url)} ({why}): start it, correct {option}, or leave"
-            f" that out and trifuse starts a {name} of its own"
+            " that out and trifuse starts one of its own"
         )
     return url
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from itertools import count
 from pathlib import Path
 
 from trifuse.deploy.local.processes import start
 from trifuse.deploy.local.services import Service, wait_until_ready
-from trifuse.worker.app import TrifuseCelery, create_app
+from trifuse.worker.app import create_app
 from trifuse.worker.inspection import workers
 from trifuse.worker.settings import Settings
 
 NAME = "worker"
 BOOT_S = 120.0
+LONGEST_S = 10
+READY = " ready."
+"""Celery's own word in the log, before which there is no use in asking."""
 
 
 def worker_command(concurrency: int, name: str) -> list[str]:
@@ -58,6 +62,7 @@ def start_worker(
     """
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / f"{name}.log"
+    log.unlink(missing_ok=True)
     variables = {
         "OPENSEARCH_URL": settings.opensearch_url,
         "REDIS_URL": settings.redis_url,
@@ -73,12 +78,16 @@ def start_worker(
     )
     service = Service(NAME, "", process, (log,))
     app = create_app(settings)
+    patience = count(1)  # a busy machine may answer late: each time it is asked for longer
+
+    def computes() -> bool:
+        """Whether it answers, and a process of its pool has started the encoder."""
+        if READY not in log.read_text("utf-8", "replace"):
+            return False
+        answering = workers(app, timeout_s=min(next(patience), LONGEST_S))
+        return any(info.pid == process.pid and info.provider for info in answering)
+
     try:
-        return wait_until_ready(service, lambda: _computes(app, process.pid), timeout_s=timeout_s)
+        return wait_until_ready(service, computes, timeout_s=timeout_s)
     finally:
         app.close()
-
-
-def _computes(app: TrifuseCelery, pid: int) -> bool:
-    """Whether the worker with this id answers, and a process of its pool has started the encoder."""
-    return any(info.pid == pid and info.provider for info in workers(app, timeout_s=0.5))

@@ -189,7 +189,7 @@ class Worker:
 
     @property
     def log(self) -> str:
-        """What it has said."""
+        """What it has said since its last start."""
         return self.service.log.read_text("utf-8") if self.service else ""
 
     def kill_child(self) -> int:
