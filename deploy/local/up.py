@@ -17,7 +17,7 @@ from trifuse.deploy.local.processes import stop
 from trifuse.deploy.local.services import Service
 from trifuse.deploy.local.stack import server_home
 from trifuse.deploy.local.state import State, clear_state, exclusive, load_state, save_state
-from trifuse.encoder.registry import DEFAULT_ENCODER, open_model
+from trifuse.encoder.registry import DEFAULT_ENCODER, encoder_names, open_model
 from trifuse.worker.settings import Settings
 
 OPENSEARCH_PORT = 9200
@@ -110,6 +110,8 @@ class _Starter:
         )
         opensearch_url = opensearch_url or self._ensure(opensearch.NAME, self._opensearch).url
         encoder = wanted.encoder or (self._before.encoder if self._before else DEFAULT_ENCODER)
+        if encoder not in encoder_names():  # a folder; the worker runs in another than we do
+            encoder = str(Path(encoder).expanduser().resolve())
         state = State(opensearch_url, redis_url, wanted.broker_url or redis_url, encoder)
         if self._before and not _same_work(self._before, state):
             self._end(workers.NAME)

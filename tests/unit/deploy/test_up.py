@@ -147,6 +147,15 @@ def test_another_encoder_replaces_the_worker_alone(stage: Stage, wanted: Wanted)
     assert up(wanted)[0].encoder == "e5-small-v2"
 
 
+def test_a_models_folder_is_noted_in_full(
+    stage: Stage, wanted: Wanted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "model").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    assert up(replace(wanted, encoder="./model"))[0].encoder == str(tmp_path / "model")
+
+
 def test_services_that_exist_are_used(stage: Stage, wanted: Wanted, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         module.opensearch, "complaint", lambda url: None if url == "http://there:9200" else "no"
