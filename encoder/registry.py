@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import importlib.metadata
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trifuse.encoder.description import ModelFolder, read_model
+from trifuse.encoder.description import ModelDescription, ModelFolder, read_model
 from trifuse.encoder.errors import ModelInvalid, ModelNotFound
 from trifuse.encoder.models import ModelSource
 from trifuse.encoder.spaces import EncoderSpace
-from trifuse.encoder.unpack import fetch_model
+from trifuse.encoder.unpack import fetch_model, model_folder
 
 if TYPE_CHECKING:
     from trifuse.encoder.encode import OnnxEncoder
 
 DEFAULT_ENCODER = "bge-small-en-v1.5-int8"
 GROUP = "trifuse.encoders"
+
+
+@dataclass(frozen=True)
+class ListedModel:
+    """A model that is known by name, and whether it is on this disk."""
+
+    name: str
+    description: ModelDescription
+    space: EncoderSpace
+    cached: bool
 
 
 def encoder_names() -> list[str]:
@@ -29,17 +40,28 @@ def find_model(name_or_path: str) -> ModelSource | Path:
 
     Raises:
         ModelNotFound: neither a known name nor a folder.
+        ModelInvalid: the name's entry point is broken.
     """
     points = importlib.metadata.entry_points(group=GROUP, name=name_or_path)
     if points:
-        found = next(iter(points)).load()()
-        return found if isinstance(found, ModelSource) else Path(found)
+        return _load_point(next(iter(points)))
     path = Path(name_or_path).expanduser()
     if not path.is_dir():
         raise ModelNotFound(
             f"no model {name_or_path!r}: give a model's folder, or one of {', '.join(encoder_names())}"
         )
     return path
+
+
+def _load_point(point: importlib.metadata.EntryPoint) -> ModelSource | Path:
+    try:
+        found = point.load()()
+    except (ImportError, AttributeError, TypeError) as error:
+        raise ModelInvalid(
+            f"the model {point.name!r} is registered as {point.value}, which can't be called: {error}; "
+            "install its package again, or tell its authors"
+        ) from error
+    return found if isinstance(found, ModelSource) else Path(found)
 
 
 def describe_encoder(name_or_path: str) -> EncoderSpace:
@@ -51,6 +73,18 @@ def describe_encoder(name_or_path: str) -> EncoderSpace:
     """
     found = find_model(name_or_path)
     return found.space if isinstance(found, ModelSource) else read_model(found).space
+
+
+def list_models() -> list[ListedModel]:
+    """Every model that is known by name, sorted by name."""
+    return [_listed(name, find_model(name)) for name in encoder_names()]
+
+
+def _listed(name: str, found: ModelSource | Path) -> ListedModel:
+    if isinstance(found, ModelSource):
+        return ListedModel(name, found.description, found.space, model_folder(found).is_dir())
+    model = read_model(found)
+    return ListedModel(name, model.description, model.space, True)
 
 
 def open_model(name_or_path: str) -> ModelFolder:

@@ -10,7 +10,7 @@ import opensearchpy
 import redis
 import typer
 
-from trifuse.deploy.cli import clicks, demo, fetch, load, search, services, sync
+from trifuse.deploy.cli import clicks, demo, encoders, fetch, load, search, services, sync
 from trifuse.deploy.cli.common import err
 from trifuse.encoder.errors import TrifuseError
 
@@ -40,6 +40,7 @@ def _root(
 
 clicks.register(app)
 demo.register(app)
+encoders.register(app)
 fetch.register(app)
 load.register(app)
 search.register(app)
