@@ -48,17 +48,17 @@ def list_command(as_json: JsonOption = False) -> None:
             ]
         )
         return
-    table = Table(box=None, caption="* the default", caption_justify="left")
-    table.add_column("name", no_wrap=True)
-    for key in (*_LIST_KEYS, "cached"):
-        table.add_column(key)
-    table.add_column("space", overflow="fold")
+    table = Table(
+        "name", "dim", "pooling", "precision", "licence", "cached", "space",
+        box=None, padding=(0, 1, 0, 0), caption="* the default; a space is called NAME-SPACE",
+        caption_justify="left",
+    )  # fmt: skip
     for model in models:
         table.add_row(
             model.name + (" *" if model.name == DEFAULT_ENCODER else ""),
             *(str(getattr(model.description, key)) for key in _LIST_KEYS),
             "yes" if model.cached else "no",
-            model.space.id,
+            model.space.id.removeprefix(f"{model.name}-"),
         )
     out.print(table)
 
