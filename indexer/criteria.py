@@ -29,7 +29,7 @@ class Piece(msgspec.Struct, frozen=True):
 _KIND = (
     r"(?P<kind>inclusion\s*(?:/|&|and|or)\s*exclusion|non-?\s?inclusion|inclusion|ex(?:cl|lc)usion(?:ary)?)"
 )
-# A heading that says no more than the side: `2.1 Key Exclusion Criteria:`, `Inclusion criteria - `, `Excluded:`.
+# A heading that says no more than the side: `2.1 Key Exclusion Criteria:`, `Excluded:`.
 _TITLE = re.compile(
     r"(?:(?:\d[\d.]*|key|main|major|general|primary|study|other|additional|further|patients?|participants?"
     rf"|subjects?)\s+){{0,3}}{_KIND}\s+criteri(?:a|on)(?:\s*[:–—-]+(?=\s|$)\s*|\.?$)",

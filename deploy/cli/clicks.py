@@ -27,6 +27,7 @@ from trifuse.deploy.cli.common import (
 )
 from trifuse.deploy.config import Settings, celery_app, opensearch_client, redis_client, resolve
 from trifuse.indexer.hints import Enqueue
+from trifuse.worker.clicks.checks import DUPLICATE
 from trifuse.worker.clicks.errors import ClickStoreDown, UnreadableLog
 from trifuse.worker.clicks.intake import Intake
 from trifuse.worker.clicks.reading import AUTO, FORMATS, read_clicks
@@ -114,7 +115,7 @@ def load_command(
         _tell(report)
     if broken is not None:
         fail(str(broken))
-    if report.rejected:
+    if report.rejected.keys() - {DUPLICATE}:  # a log that is loaded again has nothing but duplicates
         raise typer.Exit(1)
 
 
