@@ -6,6 +6,7 @@ TrifuseError                the root of every error that trifuse raises on purpo
 │   ├── ModelInvalid        a model folder that lacks a file, or whose files contradict each other
 │   ├── DeviceUnavailable   a device was asked for that onnxruntime can't give
 │   ├── RuntimeMissing      neither, or both, of the ONNX runtimes are installed
+│   ├── EncodingFailed      the model's graph failed on a batch
 │   ├── InvalidText         a text that can't be encoded
 │   ├── InvalidVector       a vector with NaN, an infinity, or no length
 │   └── SpaceMismatch       a vector would be compared with one from another space
@@ -42,6 +43,10 @@ class DeviceUnavailable(EncoderError):
 
 class RuntimeMissing(EncoderError):
     """Neither, or both, of the ONNX runtimes are installed."""
+
+
+class EncodingFailed(EncoderError):
+    """The model's graph failed on a batch."""
 
 
 class InvalidText(EncoderError):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trifuse.encoder.devices import Device, require_one_runtime
-from trifuse.encoder.errors import DeviceUnavailable, ModelInvalid
+from trifuse.encoder.errors import DeviceUnavailable, EncodingFailed, ModelInvalid
 from trifuse.encoder.types import Vectors
 
 CUDA = "CUDAExecutionProvider"
@@ -37,18 +37,23 @@ class OnnxSession:
         self._inputs = _inputs(self._session, path)
         self._output = _output(self._session, path)
 
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """The names of what the graph takes."""
-        return tuple(self._inputs)
-
     def run(self, ids: NDArray[np.int64], mask: NDArray[np.int64], types: NDArray[np.int64]) -> Vectors:
-        """(rows, length) token ids, attention mask and token types to (rows, length, dim) float32."""
+        """(rows, length) token ids, attention mask and token types to (rows, length, dim) float32.
+
+        Raises:
+            EncodingFailed: the graph failed: out of memory, or more tokens than it has positions for.
+        """
         values = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
         if "position_ids" in self._inputs:
             values["position_ids"] = np.broadcast_to(np.arange(ids.shape[1]), ids.shape)
         feed = {name: np.ascontiguousarray(values[name], dtype=dtype) for name, dtype in self._inputs.items()}
-        tokens: Vectors = np.asarray(self._session.run([self._output], feed)[0], dtype=np.float32)
+        try:
+            tokens: Vectors = np.asarray(self._session.run([self._output], feed)[0], dtype=np.float32)
+        except Exception as error:  # onnxruntime's errors share no other base class
+            raise EncodingFailed(
+                f"the model failed on {ids.shape[0]} texts of {ids.shape[1]} tokens: {error}; if that "
+                "is its max_tokens, trifuse.json may promise too many"
+            ) from error
         return tokens
 
 
@@ -67,12 +72,13 @@ def _start(path: Path, device: Device, runtime: str) -> Any:
                 f"{device} was asked for, but {runtime} {onnxruntime.__version__} has no CUDA: "
                 "pip uninstall onnxruntime, then pip install 'trifuse[gpu]'; or ask for cpu"
             )
-        providers = [(CUDA, {"device_id": device.cuda})]
+        # TF32 rounds what fp32 keeps: a space's vectors must not depend on the device.
+        providers = [(CUDA, {"device_id": device.cuda, "use_tf32": 0})]
     try:
         session = onnxruntime.InferenceSession(
             str(path), sess_options=options, providers=providers, enable_fallback=0
         )
-    except Exception as error:  # its errors share no other base class
+    except Exception as error:  # onnxruntime's errors share no other base class
         if device.cuda is not None:
             raise _cuda_failed(device, str(error)) from error
         raise ModelInvalid(f"{path} can't be loaded as an ONNX graph: {error}") from error

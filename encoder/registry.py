@@ -40,11 +40,13 @@ def find_model(name_or_path: str) -> ModelSource | Path:
 
     Raises:
         ModelNotFound: neither a known name nor a folder.
-        ModelInvalid: the name's entry point is broken.
+        ModelInvalid: the name's entry point is broken, or there are several.
     """
-    points = importlib.metadata.entry_points(group=GROUP, name=name_or_path)
-    if points:
-        return _load_point(next(iter(points)))
+    points = {point.value: point for point in importlib.metadata.entry_points(group=GROUP, name=name_or_path)}
+    if len(points) > 1:
+        raise ModelInvalid(f"several packages register the model {name_or_path!r}: {', '.join(points)}")
+    for point in points.values():
+        return _load_point(point)
     path = Path(name_or_path).expanduser()
     if not path.is_dir():
         raise ModelNotFound(
@@ -113,7 +115,7 @@ def load_encoder(name_or_path: str, *, device: str = "cpu", threads: int | None 
     Args:
         name_or_path: a known name (`trifuse encoders list`), or a model's folder.
         device: `cpu`, `cuda` or `cuda:1`.
-        threads: CPU threads for one batch; None means all that this process may use.
+        threads: batches under way at once on the CPU, one thread each; None: as many as this process may use.
 
     Raises:
         ModelNotFound, ModelInvalid, DownloadFailed: there is no such model, or it can't be used.

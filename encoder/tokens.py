@@ -42,9 +42,12 @@ class TextTokenizer:
         return tokens, np.asarray(cut, dtype=np.bool_) | np.asarray(overflowed, dtype=np.bool_)
 
     def pad(self, rows: Sequence[Encoding]) -> tuple[Ids, Ids, Ids]:
-        """(rows, longest) token ids, attention mask and token types, padded on the right."""
+        """(rows, longest) token ids, attention mask and token types, padded on the right.
+
+        A text may have no token at all (no special tokens, and all of it stripped): longest is at least 1.
+        """
         lengths = np.array([len(row) for row in rows])
-        mask = np.arange(lengths.max())[None, :] < lengths[:, None]
+        mask = np.arange(max(1, lengths.max()))[None, :] < lengths[:, None]
         ids = np.full(mask.shape, self._pad_id, dtype=np.int64)
         types = np.zeros(mask.shape, dtype=np.int64)
         ids[mask] = np.concatenate([row.ids for row in rows])

@@ -33,6 +33,8 @@ def fetch_model(source: ModelSource) -> Path:
         CorruptDownload: a file hasn't the pinned hash.
     """
     folder = model_folder(source)
+    if folder.is_dir():
+        return folder
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{folder}.lock"):

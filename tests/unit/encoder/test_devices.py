@@ -64,7 +64,7 @@ def test_e7_cuda_is_listed_and_its_libraries_do_not_load(start, monkeypatch: pyt
 
 def test_e7_cuda_is_listed_and_starting_it_fails(start, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any, **options: Any) -> Any:
-        assert options["providers"] == [("CUDAExecutionProvider", {"device_id": 0})]
+        assert options["providers"] == [("CUDAExecutionProvider", {"device_id": 0, "use_tf32": 0})]
         assert options["enable_fallback"] == 0
         raise RuntimeError("libcudnn.so.9: cannot open shared object file")
 

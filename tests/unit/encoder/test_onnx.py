@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import onnx
 import pytest
@@ -12,7 +14,7 @@ from tokenizers import Tokenizer
 
 from trifuse.encoder.description import read_model
 from trifuse.encoder.encode import OnnxEncoder
-from trifuse.encoder.errors import ModelInvalid
+from trifuse.encoder.errors import EncodingFailed, ModelInvalid
 
 
 @pytest.fixture
@@ -56,3 +58,31 @@ def test_padding_and_truncation_baked_into_the_tokenizer_are_ours_to_set(folder:
     result = OnnxEncoder(read_model(folder)).encode(["a a a b"], role="document")
     assert result.vectors[0] == pytest.approx([12 / 6, 8 / 6])
     assert result.truncated.tolist() == [False]
+
+
+def test_a_text_that_the_tokenizer_strips_is_rejected_alone(folder: Path) -> None:
+    """Without special tokens nothing is left of it: not one token."""
+    path = folder / "tokenizer.json"
+    tokenizer = json.loads(path.read_text()) | {"post_processor": None}
+    tokenizer["normalizer"] = {"type": "Replace", "pattern": {"String": "~"}, "content": ""}
+    path.write_text(json.dumps(tokenizer))
+    for pooling in ("mean", "cls"):
+        _describe(folder, pooling=pooling)
+        encoder = OnnxEncoder(read_model(folder))
+        for texts in (["~", "a"], ["~"]):
+            result = encoder.encode(texts, role="document")
+            assert list(result.rejected) == [0]
+            assert "all zeros" in result.rejected[0]
+
+
+def test_more_tokens_than_the_graph_has_positions_for(folder: Path, make_model: Callable[..., Path]) -> None:
+    """The graph has 1,024 positions; the description promises 2,000 tokens."""
+    inputs = ("input_ids", "attention_mask", "position_ids")
+    make_model(folder, {"a": (4.0, 0.0)}, inputs=inputs, max_tokens=2000)
+    with pytest.raises(EncodingFailed, match=r"1 texts of 1502 tokens: .*may promise too many"):
+        OnnxEncoder(read_model(folder)).encode_documents(["a " * 1500])
+
+
+def _describe(folder: Path, **keys: Any) -> None:
+    path = folder / "trifuse.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | keys))

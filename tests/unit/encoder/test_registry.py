@@ -60,9 +60,26 @@ def test_a_third_partys_entry_point_may_give_a_folder(
     tmp_path: Path, make_model: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = make_model(tmp_path / "theirs", {"a": (3.0, 4.0)}, name="theirs")
-    point = SimpleNamespace(name="theirs", load=lambda: lambda: folder)
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: [point])
+    point = SimpleNamespace(name="theirs", value="theirs:model", load=lambda: lambda: folder)
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: [point, point])
     assert load_encoder("theirs").space.encoder == "theirs"
+
+
+def test_a_broken_entry_point_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load() -> None:
+        raise ImportError("No module named 'theirs'")
+
+    point = SimpleNamespace(name="theirs", value="theirs:model", load=load)
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: [point])
+    with pytest.raises(ModelInvalid, match=r"'theirs' is registered as theirs:model.*No module named"):
+        load_encoder("theirs")
+
+
+def test_two_packages_with_one_name_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = [SimpleNamespace(name="same", value=value) for value in ("one:model", "two:model")]
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: points)
+    with pytest.raises(ModelInvalid, match=r"several packages .* 'same': one:model, two:model"):
+        describe_encoder("same")
 
 
 def test_a_cached_model_that_was_changed_is_refused(offline: Path, make_model: Callable[..., Path]) -> None:
