@@ -79,19 +79,19 @@ def _require_hash(path: Path, sha256: str, coordinate: str) -> None:
 
 def _download(coordinate: str, packaging: str, folder: Path) -> Path:
     """Download past every cache; a few attempts, because mirrors fail now and then."""
-    for attempt in range(1, ATTEMPTS + 1):
+    failure: Exception | None = None
+    for attempt in range(ATTEMPTS):
+        time.sleep(attempt)
         try:
             # A cache of its own for each attempt: what an interrupted one left is never taken for the file.
             artifact = _artifact(coordinate, packaging, folder / str(attempt))
             return Path(artifact.resolve())
         except (OSError, RuntimeError) as error:
-            if attempt == ATTEMPTS:
-                raise DownloadFailed(
-                    f"could not download {coordinate} in {ATTEMPTS} attempts: {error}; check the network, or "
-                    "name a mirror (TRIFUSE_MAVEN_URL)"
-                ) from error
-            time.sleep(attempt)
-    raise AssertionError("unreachable")
+            failure = error
+    raise DownloadFailed(
+        f"could not download {coordinate} in {ATTEMPTS} attempts: {failure}; check the network, or name a "
+        "mirror (TRIFUSE_MAVEN_URL)"
+    ) from failure
 
 
 def _artifact(coordinate: str, packaging: str, repository: Path | None) -> Any:
