@@ -23,6 +23,9 @@ from trifuse.indexer.verdicts import Verdict, judge
 CHECKED = 256
 """Documents that are looked at in one go: the oldest that were queued, which should be written first."""
 
+ANSWER_S = 2.0
+"""Where OpenSearch takes longer to answer it was away."""
+
 
 class Patience(msgspec.Struct, frozen=True):
     """How `sync` waits.
@@ -111,7 +114,8 @@ class _Follower:
         self._listening = listening
         self._progress = progress
         self._leases = Leases(patience.lease_s)
-        self._asked_at = patience.clock()
+        self._away_s = 0.0
+        self._asked_at = self._now()
         self._undelivered = ""
         self.seen = Followed()
 
@@ -124,7 +128,7 @@ class _Follower:
             more = self._fill(found)
             if self._check() == CHECKED:
                 continue  # more may be done than were looked at
-            now = self._patience.clock()
+            now = self._now()
             self._queue(list(self._leases.expired(now)))
             self.seen.stalled = self._stalled(now)
             if self.seen.stalled:
@@ -145,7 +149,7 @@ class _Follower:
         if not items:
             return
         target = self._target
-        self._leases.add(items, self._patience.clock())
+        self._leases.add(items, self._now())
         try:
             self._enqueue(target.index, target.field, target.space, [item.hint for item in items])
             self._undelivered = ""
@@ -155,13 +159,19 @@ class _Follower:
 
     def _check(self) -> int:
         """How many of the oldest documents are done."""
+        asked_at = self._patience.clock()
         verdicts = judge(self._client, self._target, self._leases.oldest(CHECKED))
+        self._away_s += max(0.0, self._patience.clock() - asked_at - ANSWER_S)
         if verdicts:
             self.seen.count(verdicts.values())
-            self._leases.written(verdicts, self._patience.clock())
+            self._leases.written(verdicts, self._now())
             if self._progress is not None:
                 self._progress(self.seen)
         return len(verdicts)
+
+    def _now(self) -> float:
+        """Seconds, without those in which OpenSearch was away: workers had no chance then either."""
+        return self._patience.clock() - self._away_s
 
     def _stalled(self, now: float) -> str:
         """Why there is no sense in waiting any longer; "" where there is."""

@@ -7,7 +7,8 @@ faster, the document is read again: the vector is reused if the text is the same
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -205,12 +206,7 @@ class _Batch:
         ]
         if new:
             ensure_failed_index(self._client)
-        bulk(self._client, _both(record_actions(new), forget_actions(over)))
-
-
-def _both(first: Iterator[Action], second: Iterator[Action]) -> Iterator[Action]:
-    yield from first
-    yield from second
+        bulk(self._client, chain(record_actions(new), forget_actions(over)))
 
 
 def _verdict(item: ItemOutcome) -> str:

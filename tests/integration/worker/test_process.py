@@ -106,6 +106,7 @@ def waiting(app: TrifuseCelery, space: EncoderSpace) -> int:
         return int(redis.llen(queue_name(space)) + redis.hlen("unacked"))
 
 
+@pytest.mark.timeout(600)
 def test_c3_ten_thousand_tasks_leave_nothing_of_ours_in_redis(
     client: OpenSearch, titles: str, app: TrifuseCelery, worker: Any, services: Any, encoder: Any
 ) -> None:
@@ -121,7 +122,7 @@ def test_c3_ten_thousand_tasks_leave_nothing_of_ours_in_redis(
     celery_enqueue(app, batch=1, max_messages=20_000)(
         titles, VECTOR_FIELD, space, [(str(number), None) for number in range(5)]
     )
-    until(lambda: not waiting(app, encoder.space), timeout_s=240.0)
+    until(lambda: not waiting(app, encoder.space), timeout_s=500.0)
     assert sync(client, titles, celery_enqueue(app)).pending == 0
     redis = Redis.from_url(services.broker_url, decode_responses=True)
     left = [key for key in redis.scan_iter(count=1000) if redis.ttl(key) == -1]
