@@ -19,7 +19,6 @@ from opensearchpy import OpenSearch
 from trifuse.encoder.marks import EMPTY_HASH, mark
 from trifuse.encoder.spaces import require_same_space
 from trifuse.encoder.types import Encoder
-from trifuse.encoder.vectors import vector_faults
 from trifuse.indexer.actions import Action
 from trifuse.indexer.bulk import bulk
 from trifuse.indexer.embedded import EmbeddedField, embedded_field
@@ -34,6 +33,7 @@ from trifuse.indexer.failures import (
 from trifuse.indexer.hints import Hint
 from trifuse.indexer.outcomes import ItemOutcome
 from trifuse.worker.documents import Document, read_documents
+from trifuse.worker.encoding import encode_each
 
 ROUNDS = 5
 """How often a document is read again that others keep writing."""
@@ -77,6 +77,7 @@ def embed(
     Raises:
         IndexMissing, IndexNotOurs: there is no such index or field.
         SpaceMismatch: the encoder, or the field's dimension, isn't of the field's space; nothing was encoded.
+        EncodingFailed: the model fails whatever it is given.
         ServerUnavailable, TransportError: OpenSearch didn't answer, or refused.
     """
     target = embedded_field(client, index, field)
@@ -160,14 +161,11 @@ class _Batch:
         }
         if not texts:
             return
-        encoding = self._encoder.encode(list(texts.values()), role=self._target.space.template.role)
-        faults = {
-            row: f"the vector for field {self._target.field!r} can't be used: {reason}"
-            for row, reason in vector_faults(encoding.vectors).items()
-        } | dict(encoding.rejected)
+        role, field = self._target.space.template.role, self._target.field
+        encoding = encode_each(self._encoder, list(texts.values()), role, field=field)
         for row, key in enumerate(texts):
-            if row in faults:
-                self._rejected[key] = faults[row]
+            if row in encoding.rejected:
+                self._rejected[key] = encoding.rejected[row]
             else:
                 self._vectors[key] = encoding.vectors[row]
 

@@ -10,7 +10,7 @@ import msgspec
 from celery import shared_task
 from opensearchpy.exceptions import TransportError
 
-from trifuse.encoder.errors import SpaceMismatch
+from trifuse.encoder.errors import EncodingFailed, SpaceMismatch
 from trifuse.indexer.errors import IndexMissing, IndexNotOurs, ServerUnavailable
 from trifuse.indexer.hints import Hint
 from trifuse.indexer.retry import worth_retrying
@@ -43,7 +43,7 @@ def embed_task(self: Any, index: str, field: str, ids: list[Any]) -> None:
         # Nothing to try again: whatever is pending, and can be embedded, is queued by the next sync.
         logger.error("dropped %d hints: %s", len(ids), error)
         return
-    except (ServerUnavailable, TransportError) as error:
+    except (EncodingFailed, ServerUnavailable, TransportError) as error:
         if not is_transient(error):
             raise
         metrics.add(retried=1)
@@ -58,8 +58,8 @@ def embed_task(self: Any, index: str, field: str, ids: list[Any]) -> None:
 
 
 def is_transient(error: Exception) -> bool:
-    """Whether the same may go well later: no connection, or a server with no room or time for it."""
-    return isinstance(error, ServerUnavailable) or (
+    """Whether the same may go well later: no connection, a server or a device with no room or time for it."""
+    return isinstance(error, EncodingFailed | ServerUnavailable) or (
         isinstance(error, TransportError) and worth_retrying(error)
     )
 

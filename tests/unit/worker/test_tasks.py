@@ -10,7 +10,7 @@ from celery.exceptions import Retry
 from opensearchpy.exceptions import ConnectionError as OpenSearchConnectionError
 from opensearchpy.exceptions import RequestError, SSLError, TransportError
 
-from trifuse.encoder.errors import SpaceMismatch
+from trifuse.encoder.errors import EncodingFailed, SpaceMismatch
 from trifuse.indexer.errors import IndexMissing, ServerUnavailable
 from trifuse.worker import tasks
 from trifuse.worker.app import TrifuseCelery, create_app
@@ -66,6 +66,7 @@ def test_what_no_repetition_helps_is_dropped_and_logged(app, monkeypatch, caplog
     "error",
     [
         ServerUnavailable("away"),
+        EncodingFailed("out of memory"),
         OpenSearchConnectionError("N/A", "refused", OSError("refused")),
         TransportError(429, "too_many_requests", {}),
         TransportError(503, "unavailable", {}),
