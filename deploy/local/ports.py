@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import socket
 
 from trifuse.deploy.errors import PortInUse
 
 HOST = "127.0.0.1"
+SERVER_PORTS = range(10_000, 32_768)
+"""Below what systems give to clients: from 32768 on Linux, from 49152 elsewhere."""
 
 
 def is_free(port: int, host: str = HOST) -> bool:
@@ -21,9 +24,16 @@ def is_free(port: int, host: str = HOST) -> bool:
 
 
 def free_port(*, prefer: int | None = None, host: str = HOST) -> int:
-    """The preferred port where it is free, else one that the system picks."""
+    """The preferred port where it is free, else any other.
+
+    Not one of those that the system gives to clients: a client that reconnects to a service while that starts
+    again could get the very port as its own.
+    """
     if prefer and is_free(prefer, host):
         return prefer
+    for port in random.sample(SERVER_PORTS, 64):
+        if is_free(port, host):
+            return port
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.bind((host, 0))
         return int(probe.getsockname()[1])

@@ -25,6 +25,10 @@ def test_a_free_port_can_be_listened_on() -> None:
         assert not is_free(port)
 
 
+def test_a_free_port_is_none_that_clients_get() -> None:
+    assert free_port() in range(10_000, 32_768)
+
+
 def test_the_preferred_port_only_where_it_is_free(taken: int) -> None:
     free = free_port()
 
