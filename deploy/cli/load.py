@@ -27,9 +27,11 @@ from trifuse.deploy.cli.load_output import estimated, fail_rejected, progress_ba
 from trifuse.deploy.config import Settings, celery_app, opensearch_client, resolve
 from trifuse.encoder.registry import describe_encoder
 from trifuse.encoder.spaces import Space
+from trifuse.indexer.errors import PathNotFound
 from trifuse.indexer.hints import Enqueue
 from trifuse.indexer.load import load
 from trifuse.indexer.readers import Record, Rejection, read_trials
+from trifuse.indexer.readers.read import STDIN, require_path
 from trifuse.indexer.report import LoadReport
 from trifuse.indexer.trial import TRIAL_TEMPLATE
 
@@ -74,8 +76,11 @@ def load_command(
     Example: [bold]trifuse load studies.json --index trials[/bold]
     """
     for path in paths:
-        if path != "-" and not Path(path).exists():
-            raise typer.BadParameter(f"there is no file or folder {path!r}", param_hint="PATH")
+        if path != STDIN:
+            try:
+                require_path(path)
+            except PathNotFound as error:
+                raise typer.BadParameter(str(error), param_hint="PATH") from error
     dead_letter = _dead_letter(index, report)
     settings = resolve(opensearch=opensearch, redis=redis, broker=broker, encoder=encoder)
     space = Space(describe_encoder(settings.encoder), TRIAL_TEMPLATE)

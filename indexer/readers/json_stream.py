@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +16,8 @@ from trifuse.indexer.readers.records import Place, Record, Rejection
 from trifuse.indexer.readers.streams import LARGEST_RECORD, lines_of, peek
 
 _LONGEST_OPENING = 200
+# A line that ends in the middle of a value, as the first one of a pretty-printed value does.
+_GOES_ON = re.compile(r"[\[{,:]\s*$")
 
 
 def read_json(chunks: Iterator[bytes], place: Place) -> Iterator[Record | Rejection]:
@@ -28,14 +31,17 @@ def read_json(chunks: Iterator[bytes], place: Place) -> Iterator[Record | Reject
 
 def _is_ndjson(text: str) -> bool:
     """Whether the first line is a value by itself, or was meant to be one."""
-    line, feed, _ = text.partition("\n")
+    line, feed, rest = text.partition("\n")
     if not feed:
         return True
     try:
         DECODER.raw_decode(line)
     except (ValueError, RecursionError):
-        # A pretty-printed value opens with a short line; a broken line of NDJSON has a study's length.
-        return len(line) > _LONGEST_OPENING
+        # A pretty-printed value opens with a short line; a broken line of NDJSON has a study's length, or
+        # is over where it ends: the next one starts a value of its own.
+        return len(line) > _LONGEST_OPENING or (
+            not _GOES_ON.search(line) and rest.lstrip("\r\n").startswith("{")
+        )
     return True
 
 
@@ -56,11 +62,10 @@ def _lines(chunks: Iterator[bytes], place: Place) -> Iterator[Record | Rejection
 def _decode(line: bytes) -> Any:
     """A JSON value. What msgspec refuses (NaN, lone surrogates) gets a second chance."""
     try:
-        return msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        pass
-    try:
-        return json.loads(line.decode("utf-8", "replace"))
+        try:
+            return msgspec.json.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return json.loads(line.decode("utf-8", "replace"))
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
 

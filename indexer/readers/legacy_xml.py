@@ -28,19 +28,21 @@ _OTHER_ROOTS = {
 def read_xml(chunks: Iterator[bytes], place: Place) -> Iterator[Record | Rejection]:
     """The trials of an XML file; each is dropped from memory when it has been read."""
     open_tags: list[Element] = []
-    studies, root = 0, ""
+    studies, open_studies, root = 0, 0, ""
     try:
         for event, element in iterparse(io.BufferedReader(ChunkFile(chunks)), events=("start", "end")):
             if event == "start":
                 root = root or element.tag
                 open_tags.append(element)
+                open_studies += element.tag == _STUDY
                 continue
             open_tags.pop()
             if element.tag == _STUDY:
                 studies += 1
+                open_studies -= 1
                 place.line = studies if open_tags else None
                 yield from place.records(_raw(element), unknown=_unknown(element), wraps="always")
-            if open_tags and all(parent.tag != _STUDY for parent in open_tags):
+            if open_tags and not open_studies:
                 open_tags[-1].remove(element)
     except ParseError as error:
         place.line = error.position[0]

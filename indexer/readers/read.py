@@ -47,9 +47,18 @@ def read_trials(
         if str(path) == STDIN:
             if stdin is None:
                 raise PathNotFound("'-' stands for standard input, but none was given")
-        elif not Path(path).exists():
-            raise PathNotFound(f"no file or folder {str(path)!r}: check the path")
+        else:
+            require_path(path)
     return _read_all(paths, stdin)
+
+
+def require_path(path: str | Path) -> None:
+    """Raises PathNotFound where there is no file or folder, or none that may be looked at."""
+    try:
+        Path(path).stat()
+    except (OSError, ValueError) as error:  # ValueError: a NUL in it
+        why = error.strerror if isinstance(error, OSError) else error
+        raise PathNotFound(f"no file or folder {shown(path)[:200]!r} ({why}): check the path") from error
 
 
 def _read_all(paths: Sequence[str | Path], stdin: BinaryIO | None) -> Iterator[Record | Rejection]:
@@ -59,7 +68,10 @@ def _read_all(paths: Sequence[str | Path], stdin: BinaryIO | None) -> Iterator[R
             continue
         unlisted: list[OSError] = []
         for file in _files(Path(path), unlisted):
-            place = Place(str(file))
+            place = Place(shown(file))
+            if file != Path(path) and _is_special(file):
+                yield place.reject("no file but a pipe, socket or device: name it itself to have it read")
+                continue
             try:
                 stream = file.open("rb")
             except OSError as error:
@@ -68,7 +80,7 @@ def _read_all(paths: Sequence[str | Path], stdin: BinaryIO | None) -> Iterator[R
             with stream:
                 yield from _file(place, stream)
         for hidden in unlisted:
-            yield Place(str(hidden.filename)).reject(f"can't be listed: {hidden.strerror or hidden}")
+            yield Place(shown(hidden.filename)).reject(f"can't be listed: {hidden.strerror or hidden}")
 
 
 def _file(place: Place, stream: BinaryIO) -> Iterator[Record | Rejection]:
@@ -92,6 +104,20 @@ def _files(path: Path, unlisted: list[OSError]) -> Iterator[Path]:
     for folder, folders, names in os.walk(path, onerror=unlisted.append):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield from (Path(folder, name) for name in sorted(names) if not name.startswith("."))
+
+
+def _is_special(file: Path) -> bool:
+    """Whether it is there and holds no bytes of its own: to open a pipe in a folder may wait for ever."""
+    return file.exists() and not file.is_file()
+
+
+def shown(path: str | Path) -> str:
+    """A path as text that JSON can hold: bytes of a name that aren't UTF-8 are escaped.
+
+    >>> shown("caf\\udce9.json")
+    'caf\\\\xe9.json'
+    """
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _guarded(

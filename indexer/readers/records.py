@@ -12,6 +12,8 @@ from trifuse.indexer.readers.text import Wraps, clean
 from trifuse.indexer.readers.values import nct_ids
 from trifuse.indexer.trial import Trial
 
+_LONGEST_NAME = 200
+
 
 class Record(msgspec.Struct, frozen=True):
     """A trial and where it stood.
@@ -54,18 +56,23 @@ class Place:
 
     def reject(self, reason: str, nct_id: str | None = None) -> Rejection:
         """What stands here is no trial."""
-        return Rejection(self.source, self.line, nct_id, reason)
+        return Rejection(self.source, self.line, nct_id, _writable(reason))
 
     def records(
         self, raw: Raw, *, unknown: Iterable[str] = (), wraps: Wraps = "maybe"
     ) -> Iterator[Record | Rejection]:
         """The trial that stands here; one for each id where the source names several in one (`NCT1,NCT2`)."""
         ids = nct_ids(raw.get("nct_id"))
-        names = tuple(unknown)
+        names = tuple(_writable(name)[:_LONGEST_NAME] for name in unknown)
         if not ids:
             yield self.reject(_no_id(raw))
         for nct_id in ids:
             yield Record(trial_of(nct_id, raw, wraps=wraps), self.source, self.line, names)
+
+
+def _writable(text: str) -> str:
+    """What a source calls something, as a report can hold it: JSON keys may be half a surrogate pair."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _no_id(raw: Raw) -> str:

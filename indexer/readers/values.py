@@ -10,7 +10,7 @@ from typing import Any
 
 from trifuse.indexer.readers.text import clean
 
-_ID = re.compile(r"NCT\d{1,11}")
+_ID = re.compile(r"NCT[0-9]{1,11}")
 _NOT_GIVEN = frozenset({"", "N_A", "NA", "NONE", "NULL", "NAN", "NOT_APPLICABLE", "NOT_PROVIDED"})
 _RENAMED = {
     "UNKNOWN_STATUS": "UNKNOWN",
@@ -51,15 +51,19 @@ _COUNTRIES = {
 
 
 def nct_ids(value: Any) -> tuple[str, ...]:
-    """The ids in a value: one, or several in one text; none where anything else stands there.
+    """The ids in a value: one, or several in a list or a text; none of a text that holds anything else.
 
     `NCT` and up to eleven digits: the registry's have eight, its own test records fewer.
 
-    >>> nct_ids("nct00000102, NCT00000104"), nct_ids("ISRCTN12345")
-    (('NCT00000102', 'NCT00000104'), ())
+    >>> nct_ids("nct00000102, NCT00000104"), nct_ids(["NCT00000102", "NCT00000104"]), nct_ids("ISRCTN12345")
+    (('NCT00000102', 'NCT00000104'), ('NCT00000102', 'NCT00000104'), ())
     """
-    words = re.split(r"[\s,;|]+", (clean(first(value)) or "").upper().strip(" ,;|"))
-    return tuple(dict.fromkeys(words)) if all(_ID.fullmatch(word) for word in words) else ()
+    return tuple(dict.fromkeys(found for item in every(value) for found in _ids_in(clean(item) or "")))
+
+
+def _ids_in(text: str) -> list[str]:
+    words = re.split(r"[\s,;|]+", text.upper().strip(" ,;|"))
+    return words if all(_ID.fullmatch(word) for word in words) else []
 
 
 def first(value: Any) -> Any:

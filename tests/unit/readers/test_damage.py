@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from trifuse.indexer.errors import PathNotFound
@@ -369,3 +370,56 @@ def test_t4_memory_is_flat_over_a_long_stream(first: bytes, between: bytes) -> N
         tracemalloc.stop()
     assert read == repeat
     assert peak < 6 << 20
+
+
+@pytest.mark.parametrize("broken", [b"{bad line}", b'{"nct_id": NCT00000009}'])
+def test_t4_ndjson_whose_first_line_is_short_and_bad(broken: bytes) -> None:
+    ids, (rejection,) = read_bytes(broken + b"\n" + NDJSON)
+    assert ids == [1, 2, 3, 4, 5]
+    assert (rejection.line, rejection.reason.split(":")[0]) == (1, "the line is not JSON")
+
+
+@pytest.mark.parametrize("opening", [b'{"a":', b"["], ids=["objects", "lists"])
+def test_a_line_that_is_nested_too_deeply(opening: bytes) -> None:
+    closing = b"0}" if opening.endswith(b":") else b"]"
+    deep = b'{"nct_id": "NCT00000009", "x": ' + opening * 50_000 + closing * 50_000 + b"}\n"
+    ids, (rejection,) = read_bytes(NDJSON + deep + NDJSON)
+    assert ids == [1, 2, 3, 4, 5, 1, 2, 3, 4, 5]
+    assert (rejection.line, rejection.reason) == (6, "the line is not JSON: it is nested too deeply")
+
+
+def test_xml_that_is_nested_deeply_takes_no_longer_than_any_of_its_length() -> None:
+    """Each element cost a walk through all those around it: 20,000 took 20 seconds."""
+    ids, (rejection,) = read_bytes(b"<r>" + b"<a>" * 20_000 + b"</a>" * 20_000 + b"</r>")
+    assert (ids, rejection.reason) == ([], "XML with the root <r>, no study; expected <clinical_study>")
+
+
+def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(json.dumps(study(1)).encode())
+    os.mkfifo(tmp_path / "b.json")
+    (tmp_path / "c.json").symlink_to(tmp_path / "a.json")
+    (tmp_path / "d.json").symlink_to("nowhere")
+    ids, rejections = outcome(read_trials([tmp_path]))
+    assert ids == [1, 1]
+    assert [(Path(row.source).name, row.reason.split(":")[0]) for row in rejections] == [
+        ("b.json", "no file but a pipe, socket or device"),
+        ("d.json", "can't be opened"),
+    ]
+
+
+def test_names_that_are_no_text_can_be_reported(tmp_path: Path) -> None:
+    """A file's name of other bytes than UTF-8, and keys that are half of a surrogate pair."""
+    (tmp_path / os.fsdecode(b"caf\xe9.json")).write_bytes(b'{"nct_id": "NCT00000001", "\\udc00": 1}')
+    (tmp_path / "fragment.json").write_bytes(b'{"protocolSection": {"\\ud800": {}}}')
+    record, rejection = read_trials([tmp_path])
+    assert isinstance(record, Record)
+    assert Path(record.source).name == "caf\\xe9.json"
+    assert record.unknown == ("\\udc00",)
+    assert "it holds protocolSection.\\ud800" in rejection.reason  # type: ignore[union-attr]
+    msgspec.json.encode([record.source, record.unknown, rejection])
+
+
+@pytest.mark.parametrize("path", ["a" * 300, "a/" * 3000, "nul\0"])
+def test_a_path_that_no_system_has(path: str) -> None:
+    with pytest.raises(PathNotFound, match="check the path"):
+        read_trials([path])

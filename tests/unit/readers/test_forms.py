@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from trifuse.indexer.readers import Record, Rejection, read_trials
+from trifuse.indexer.readers.values import nct_ids
 from trifuse.indexer.trial import Intervention, Outcome, Trial
 
 
@@ -271,3 +272,19 @@ def test_the_export_before_the_present_one() -> None:
         completion_date="2002-07",
         countries=("Austria",),
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "ids"),
+    [
+        (["NCT00000001", "NCT00000002"], ("NCT00000001", "NCT00000002")),
+        (["NCT00000001, NCT00000002"], ("NCT00000001", "NCT00000002")),
+        (["NCT00000001", None], ("NCT00000001",)),
+        (["ISRCTN12345", "NCT00000001"], ("NCT00000001",)),
+        (["NCT00000001, ISRCTN12345"], ()),
+        ("NCT\u0660\u0660\u0660\u0660\u0660\u0660\u0660\u0661", ()),  # Arabic digits are digits, and no id's
+        ([], ()),
+    ],
+)
+def test_t2_ids_in_a_list_and_in_other_digits(value: object, ids: tuple[str, ...]) -> None:
+    assert nct_ids(value) == ids
