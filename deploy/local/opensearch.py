@@ -132,7 +132,12 @@ def start_opensearch(
         gid=user.gid if user else None,
     )
     service = Service(NAME, f"http://{HOST}:{port}", process, (output, log))
-    return wait_until_ready(service, lambda: complaint(service.url) is None, timeout_s=timeout_s)
+    return wait_until_ready(
+        service,
+        # Another server may have taken the port since it was found free: ours then ends, and says so.
+        lambda: complaint(service.url) is None and answering_pid(service.url) == process.pid,
+        timeout_s=timeout_s,
+    )
 
 
 def complaint(url: str) -> str | None:
@@ -143,7 +148,18 @@ def complaint(url: str) -> str | None:
         )
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         return str(error) or type(error).__name__
+    if reply.status_code == httpx.codes.REQUEST_TIMEOUT:  # it answers so where the status isn't reached
+        return "its cluster is red: GET _cluster/allocation/explain says which shard is missing, and why"
     return None if reply.is_success else f"HTTP {reply.status_code} {reply.reason_phrase}"
+
+
+def answering_pid(url: str) -> int | None:
+    """The id of the process that answers at this URL, as it says itself; None where none tells."""
+    try:
+        nodes = httpx.get(f"{url.rstrip('/')}/_nodes/_local/process").json()["nodes"]
+        return next((int(node["process"]["id"]) for node in nodes.values()), None)
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError, AttributeError):
+        return None
 
 
 def _environment(java_home: Path) -> dict[str, str]:

@@ -64,7 +64,12 @@ def start_redis(folder: Path, *, port: int, timeout_s: float = BOOT_S) -> Servic
     log.unlink(missing_ok=True)
     process = start(server_command(program, folder, port), log=log, folder=folder)
     service = Service(NAME, f"redis://{HOST}:{port}/0", process, (log,))
-    return wait_until_ready(service, lambda: complaint(service.url) is None, timeout_s=timeout_s)
+    return wait_until_ready(
+        service,
+        # Another server may have taken the port since it was found free: ours then ends, and says so.
+        lambda: complaint(service.url) is None and answering_pid(service.url) == process.pid,
+        timeout_s=timeout_s,
+    )
 
 
 def complaint(url: str) -> str | None:
@@ -75,3 +80,12 @@ def complaint(url: str) -> str | None:
     except (redis.RedisError, ValueError) as error:  # ValueError: the URL isn't one
         return str(error) or type(error).__name__
     return None
+
+
+def answering_pid(url: str) -> int | None:
+    """The id of the process that answers at this URL, as it says itself; None where none does."""
+    try:
+        with redis.Redis.from_url(url, socket_connect_timeout=2, socket_timeout=2) as client:
+            return int(client.info("server")["process_id"])
+    except redis.RedisError:
+        return None

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import uuid
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 from opensearchpy import OpenSearch
 from redis import Redis
+
+from trifuse.deploy.errors import ServiceDied
+from trifuse.deploy.local.redis import start_redis
 
 pytestmark = pytest.mark.integration
 
@@ -84,3 +89,11 @@ def test_restarted_services_keep_their_address_and_data(own_services) -> None:
     local.start_opensearch()
     assert httpx.get(document).json()["_source"] == {"kept": True}
     httpx.delete(f"{local.opensearch_url}/{key}")
+
+
+def test_a_port_that_another_took_meanwhile_is_no_service_of_ours(own_services, tmp_path: Path) -> None:
+    """What answers there is another's: ours has ended, and must not be taken for started."""
+    port = urlsplit(own_services.local.redis_url).port
+    assert port is not None
+    with pytest.raises(ServiceDied, match="Redis ended while starting"):
+        start_redis(tmp_path, port=port)
