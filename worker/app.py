@@ -53,6 +53,9 @@ def configuration(settings: Settings) -> dict[str, Any]:
         "broker_transport_options": {
             "visibility_timeout": VISIBILITY_TIMEOUT_S,
             "socket_keepalive": True,
+            # A host that swallows packets, or speaks no TLS, must not hold a load for minutes.
+            "socket_connect_timeout": 5.0,
+            "socket_timeout": 30.0,
             "health_check_interval": 30,
             # Who sends a hint doesn't wait long for a broker that is away; a worker waits for ever.
             "max_retries": 2,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,6 +16,9 @@ from trifuse.worker.errors import BrokerUnsafe
 
 logger = logging.getLogger(__name__)
 
+BAD_URL = (KeyError, ValueError, ImportError)
+"""What kombu raises, at the first use, where a URL is none, or its transport isn't known or installed."""
+
 _SCHEMES = ("redis://", "rediss://")
 _SOCKETS = {"redis+socket://": "unix://", "unix://": "unix://"}
 
@@ -24,7 +28,7 @@ def check_broker(url: str, *, timeout_s: float = 5.0) -> str | None:
 
     Raises:
         BrokerUnsafe: the policy evicts keys.
-        HintsUndelivered: the broker can't be reached.
+        HintsUndelivered: the broker can't be reached, or its URL can't be used.
     """
     address = _address(url)
     if address is None:
@@ -37,6 +41,8 @@ def check_broker(url: str, *, timeout_s: float = 5.0) -> str | None:
             policy = _policy(client)
     except RedisError as error:
         raise unreachable(url, error) from error
+    except ValueError as error:
+        raise unusable(url, error) from error
     if policy is None:
         logger.warning("the broker doesn't tell its maxmemory-policy: make sure that it is noeviction")
     elif policy != "noeviction":
@@ -51,9 +57,26 @@ def check_broker(url: str, *, timeout_s: float = 5.0) -> str | None:
 def unreachable(url: str, error: Exception) -> HintsUndelivered:
     """The error to raise where the broker doesn't answer; the URL's password stays out of it."""
     return HintsUndelivered(
-        f"the broker at {maybe_sanitize_url(url)} can't be reached ({error}). Nothing is lost, what is "
+        f"the broker at {_shown(url)} can't be reached ({error}). Nothing is lost, what is "
         "pending stays so: start the broker or name it (--broker, TRIFUSE_BROKER_URL); then `trifuse sync`"
     )
+
+
+def unusable(url: str, error: Exception) -> HintsUndelivered:
+    """The error to raise where the broker's URL is none, or of a kind that isn't known."""
+    why = str(error.args[0]) if error.args else type(error).__name__
+    return HintsUndelivered(
+        f"{_shown(url)!r} is no URL of a broker that can be used ({why}): write it as "
+        "redis://:password@host:6379/0 (--broker, TRIFUSE_BROKER_URL); then `trifuse sync`"
+    )
+
+
+def _shown(url: str) -> str:
+    """The URL without its password."""
+    try:
+        return str(maybe_sanitize_url(url))
+    except ValueError:  # no URL, but it may hold a password all the same
+        return re.sub(r":[^:@]*@", ":**@", url)
 
 
 def _address(url: str) -> str | None:

@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 
 from trifuse.encoder.spaces import Space
 from trifuse.indexer.hints import Enqueue, Hint, queue_name
-from trifuse.worker.broker import unreachable
+from trifuse.worker.broker import BAD_URL, unreachable, unusable
 
 if TYPE_CHECKING:
     from celery import Celery
@@ -61,6 +61,8 @@ def celery_enqueue(app: Celery, *, batch: int = BATCH, max_messages: int = MAX_M
                     room -= 1
         except (KombuError, RedisError, OSError) as error:
             raise unreachable(app.conf.broker_url, error) from error
+        except BAD_URL as error:
+            raise unusable(app.conf.broker_url, error) from error
 
     return enqueue
 

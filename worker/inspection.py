@@ -11,6 +11,7 @@ from redis.exceptions import RedisError
 
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.indexer.hints import queue_name
+from trifuse.worker.broker import BAD_URL
 
 if TYPE_CHECKING:
     from celery import Celery
@@ -62,6 +63,6 @@ def _ask(app: Celery, command: str, timeout_s: float) -> dict[str, Any]:
     """Node to reply."""
     try:
         replies = app.control.broadcast(command, reply=True, timeout=timeout_s) or []
-    except (KombuError, RedisError, OSError):
+    except (KombuError, RedisError, OSError, *BAD_URL):
         return {}
     return {node: reply for item in replies for node, reply in item.items()}

@@ -18,6 +18,7 @@ from trifuse.deploy.local.services import Service
 from trifuse.deploy.local.stack import server_home
 from trifuse.deploy.local.state import State, clear_state, exclusive, load_state, save_state
 from trifuse.encoder.registry import DEFAULT_ENCODER, encoder_names, open_model
+from trifuse.worker.broker import check_broker
 from trifuse.worker.settings import Settings
 
 OPENSEARCH_PORT = 9200
@@ -63,6 +64,7 @@ def up(wanted: Wanted, *, progress: Progress = silent) -> tuple[State, tuple[Ser
 
     Raises:
         LocalServiceError: with its remedy.
+        BrokerUnsafe, HintsUndelivered: of a broker that exists.
         DownloadFailed, ModelNotFound: of the server's files, of the encoder's.
     """
     with exclusive(wanted.home):
@@ -104,6 +106,8 @@ class _Starter:
         wanted = self._wanted
         make_folder(wanted.data)
         redis_url = _answering(redis.NAME, wanted.redis_url, redis.complaint, "--redis or REDIS_URL")
+        if wanted.workers and (broker := wanted.broker_url or redis_url):
+            check_broker(broker)
         redis_url = redis_url or self._ensure(redis.NAME, self._redis).url
         opensearch_url = _answering(
             opensearch.NAME, wanted.opensearch_url, opensearch.complaint, "--opensearch or OPENSEARCH_URL"

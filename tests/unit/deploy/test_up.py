@@ -19,6 +19,7 @@ from trifuse.deploy.local.services import Service, wait_until_ready
 from trifuse.deploy.local.state import load_state
 from trifuse.deploy.local.up import Wanted, down, up
 from trifuse.encoder import DEFAULT_ENCODER
+from trifuse.indexer.errors import HintsUndelivered
 
 
 class Stage:
@@ -161,6 +162,8 @@ def test_services_that_exist_are_used(stage: Stage, wanted: Wanted, monkeypatch:
         module.opensearch, "complaint", lambda url: None if url == "http://there:9200" else "no"
     )
     monkeypatch.setattr(module.redis, "complaint", lambda url: None if url == "redis://there/0" else "no")
+    checked: list[str] = []
+    monkeypatch.setattr(module, "check_broker", checked.append)
 
     state, started = up(
         replace(
@@ -171,6 +174,14 @@ def test_services_that_exist_are_used(stage: Stage, wanted: Wanted, monkeypatch:
     assert [service.name for service in started] == ["worker"]
     assert (state.opensearch_url, state.redis_url) == ("http://there:9200", "redis://there/0")
     assert state.broker_url == "redis://b/1"
+    assert checked == ["redis://b/1"]
+
+
+def test_a_broker_that_no_worker_could_use_starts_nothing(stage: Stage, wanted: Wanted) -> None:
+    with pytest.raises(HintsUndelivered, match=r"redis://127\.0\.0\.1:1/0"):
+        up(replace(wanted, broker_url="redis://127.0.0.1:1/0"))
+
+    assert stage.made == []
 
 
 def test_a_service_that_doesnt_answer_is_named(stage: Stage, wanted: Wanted) -> None:

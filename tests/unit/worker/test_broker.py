@@ -9,9 +9,14 @@ import pytest
 import redis
 from redis.exceptions import NoPermissionError
 
+from trifuse.encoder.spaces import EncoderSpace, Space
+from trifuse.encoder.templates import TextTemplate
 from trifuse.indexer.errors import HintsUndelivered
+from trifuse.worker.app import create_app
 from trifuse.worker.broker import check_broker
+from trifuse.worker.enqueue import celery_enqueue
 from trifuse.worker.errors import BrokerUnsafe
+from trifuse.worker.settings import Settings
 
 
 @pytest.fixture
@@ -70,3 +75,18 @@ def test_what_is_not_one_redis_server_is_accepted_with_a_warning(caplog, url: st
 def test_a_broker_that_cannot_be_reached_is_an_error() -> None:
     with pytest.raises(HintsUndelivered, match=r"redis://127\.0\.0\.1:1/0"):
         check_broker("redis://127.0.0.1:1/0")
+
+
+@pytest.mark.parametrize("url", ["redis://me:secret@[::1", "redis://:secret@host:99999"])
+def test_a_url_that_is_none_is_an_error_without_its_password(url: str) -> None:
+    with pytest.raises(HintsUndelivered, match="is no URL of a broker") as caught:
+        check_broker(url)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["http://host:9200", "redis://[::1", "redis://127.0.0.1:1/abc"])
+def test_hints_for_a_url_that_is_none_are_undelivered(url: str) -> None:
+    enqueue = celery_enqueue(create_app(Settings(broker_url=url)))
+    space = Space(EncoderSpace("tiny", "r1", "fp32", "cls", 4, True, "cosine"), TextTemplate(("title",)))
+    with pytest.raises(HintsUndelivered, match=r"is no URL of a broker.*--broker"):
+        enqueue("trials", "v", space, [("1", None)])
