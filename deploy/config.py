@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +11,16 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
 from opensearchpy import OpenSearch
+from opensearchpy.exceptions import (
+    AuthenticationException,
+    AuthorizationException,
+    OpenSearchException,
+    TransportError,
+)
+from opensearchpy.exceptions import ConnectionError as OpenSearchConnectionError
 from redis import Redis
 
-from trifuse.deploy.errors import NotConfigured
+from trifuse.deploy.errors import NotAnswering, NotConfigured
 from trifuse.deploy.local.places import home_dir
 from trifuse.deploy.local.state import load_state
 from trifuse.encoder.registry import DEFAULT_ENCODER
@@ -81,26 +89,72 @@ def resolve(
 
 
 def opensearch_client(settings: Settings, *, timeout_s: float = 60.0) -> OpenSearch:
-    """A client of the OpenSearch; a request that takes longer than `timeout_s` fails."""
-    return OpenSearch(hosts=[settings.opensearch_url], timeout=timeout_s)
+    """A client of the OpenSearch; a request that takes longer than `timeout_s` fails.
+
+    Raises:
+        NotConfigured: the URL isn't one.
+    """
+    try:
+        return OpenSearch(hosts=[settings.opensearch_url], timeout=timeout_s)
+    except ValueError as error:
+        raise _no_url(settings.opensearch_url, error, "http://user:password@host:9200", OPENSEARCH) from error
+
+
+def require_opensearch(client: OpenSearch, settings: Settings) -> OpenSearch:
+    """The client, once an OpenSearch has answered it; before anything is asked of what may be another server.
+
+    Raises:
+        NotAnswering: something else answers, or refuses the user.
+        ConnectionError: of opensearchpy, where nothing does.
+    """
+    try:
+        said = client.info()
+    except AuthorizationException:
+        return client  # may use indexes, but not ask for this
+    except OpenSearchConnectionError:
+        raise
+    except AuthenticationException as error:
+        raise _unusable(settings, "it refuses the user, or wants one (status 401)") from error
+    except OpenSearchException as error:
+        found = f"status {error.status_code}" if isinstance(error, TransportError) else str(error)
+        raise _unusable(settings, f"what answers there isn't OpenSearch: {found}") from error
+    if not isinstance(said, dict) or not isinstance(said.get("version"), dict):
+        raise _unusable(settings, "what answers there isn't OpenSearch")
+    return client
+
+
+def _unusable(settings: Settings, why: str) -> NotAnswering:
+    return NotAnswering(
+        f"OpenSearch can't be used at {without_password(settings.opensearch_url)}: {why}; correct"
+        f" --opensearch or {OPENSEARCH} (with a user: http://user:password@host:9200)"
+    )
+
+
+def _no_url(url: str, error: Exception, example: str, variable: str) -> NotConfigured:
+    return NotConfigured(
+        f"{without_password(url)!r} is no URL that can be used ({error}): write it as {example} ({variable})"
+    )
 
 
 def redis_client(settings: Settings, *, timeout_s: float = 5.0) -> Redis:
     """A client of the click store that decodes what it reads.
 
     Raises:
-        NotConfigured: the settings name none.
+        NotConfigured: the settings name none, or what isn't a URL.
     """
     if not settings.redis_url:
         raise NotConfigured(
             f"there is no Redis to talk to: run `trifuse up`, or name one with --redis or {REDIS}"
         )
-    return Redis.from_url(
-        settings.redis_url,
-        socket_connect_timeout=min(timeout_s, 2.0),
-        socket_timeout=timeout_s,
-        decode_responses=True,
-    )
+    try:
+        return Redis.from_url(
+            settings.redis_url,
+            socket_connect_timeout=min(timeout_s, 2.0),
+            socket_timeout=timeout_s,
+            decode_responses=True,
+        )
+    except ValueError as error:
+        raise _no_url(settings.redis_url, error, "redis://:password@host:6379/0", REDIS) from error
 
 
 def celery_app(settings: Settings) -> TrifuseCelery:
@@ -133,7 +187,10 @@ def without_password(url: str) -> str:
     >>> without_password("https://me:secret@search:9200/x")
     'https://me:***@search:9200/x'
     """
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # no URL, but it may hold a password all the same
+        return re.sub(r":[^:@]*@", ":***@", url)
     if not parts.password:
         return url
     place = parts.netloc.rpartition("@")[2]

@@ -73,10 +73,17 @@ class Space:
         Raises:
             SpaceMismatch: the content doesn't have the id that stands beside it.
         """
-        space = cls(EncoderSpace(**value["encoder"]), TextTemplate.from_dict(value["template"]))
-        if space.id != value["id"]:
+        try:
+            space = cls(EncoderSpace(**value["encoder"]), TextTemplate.from_dict(value["template"]))
+            named = value["id"]
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise SpaceMismatch(
-                f"the mapping's _meta names space {value['id']!r}, but its content is of {space.id!r}: "
+                f"the mapping's _meta holds no space that this version of trifuse can read ({error!r}): it "
+                "was edited by hand, or written by another version; use that one, or another index"
+            ) from error
+        if space.id != named:
+            raise SpaceMismatch(
+                f"the mapping's _meta names space {named!r}, but its content is of {space.id!r}: "
                 "it was edited by hand, or written by another version of trifuse"
             )
         return space
@@ -87,9 +94,23 @@ def _digest(content: Mapping[str, Any]) -> str:
 
 
 def spaces_in_meta(meta: Mapping[str, Any] | None) -> dict[str, Space]:
-    """The spaces of an index's vector fields, by field, as its mapping's `_meta` keeps them."""
-    fields = ((meta or {}).get("trifuse") or {}).get("fields") or {}
-    return {field: Space.from_dict(value) for field, value in fields.items()}
+    """The spaces of an index's vector fields, by field, as its mapping's `_meta` keeps them.
+
+    Raises:
+        SpaceMismatch: what stands there can't be read.
+    """
+    return {field: Space.from_dict(value) for field, value in _fields(meta).items()}
+
+
+def has_spaces(meta: Mapping[str, Any] | None) -> bool:
+    """Whether an index's `_meta` names vector fields of trifuse, readable or not."""
+    return bool(_fields(meta))
+
+
+def _fields(meta: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    ours = (meta or {}).get("trifuse")
+    fields = ours.get("fields") if isinstance(ours, Mapping) else None
+    return fields if isinstance(fields, Mapping) else {}
 
 
 def meta_with_space(meta: Mapping[str, Any] | None, field: str, space: Space) -> dict[str, Any]:

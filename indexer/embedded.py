@@ -12,6 +12,7 @@ from opensearchpy.exceptions import NotFoundError
 from trifuse.encoder.errors import SpaceMismatch
 from trifuse.encoder.spaces import Space, spaces_in_meta
 from trifuse.indexer.errors import IndexMissing, IndexNotOurs
+from trifuse.indexer.names import name_fault
 
 QUERIES_PREFIX = "trifuse-queries-"
 """The index of an index's past queries is named by it."""
@@ -42,6 +43,8 @@ def embedded_fields(client: OpenSearch, index: str) -> list[EmbeddedField]:
         IndexNotOurs: none of its fields has a space.
         SpaceMismatch: a field has other dimensions than its space.
     """
+    if fault := name_fault(index):
+        raise IndexMissing(f"{index!r} can't be the name of an index or alias: {fault}")
     try:
         found: dict[str, Any] = client.indices.get(index=index)
     except NotFoundError as error:

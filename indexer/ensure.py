@@ -11,6 +11,7 @@ from opensearchpy.exceptions import NotFoundError, RequestError
 from trifuse.encoder.errors import SpaceMismatch
 from trifuse.encoder.spaces import Space, require_same_space, spaces_in_meta
 from trifuse.indexer.errors import IndexNotOurs
+from trifuse.indexer.names import name_fault
 
 
 def ensure_index(client: OpenSearch, name: str, body: Mapping[str, Any]) -> bool:
@@ -21,8 +22,11 @@ def ensure_index(client: OpenSearch, name: str, body: Mapping[str, Any]) -> bool
 
     Raises:
         SpaceMismatch: it exists, with vectors of another space.
-        IndexNotOurs: it exists without vectors of a space, or the name can't be that of an index.
+        IndexNotOurs: it exists without vectors of a space, stands for several, or the name can't be that of
+            an index.
     """
+    if fault := name_fault(name):
+        raise IndexNotOurs(f"{name!r} can't be the name of an index: {fault}; choose another (--index)")
     made = not client.indices.exists(index=name) and _create(client, name, body)
     if not made:
         for field, space in spaces_in_meta(body["mappings"].get("_meta")).items():
@@ -37,7 +41,9 @@ def _create(client: OpenSearch, name: str, body: Mapping[str, Any]) -> bool:
         if error.error == "resource_already_exists_exception":
             return False  # another load was first
         if error.error == "invalid_index_name_exception":
-            raise IndexNotOurs(f"{name!r} can't be the name of an index: {error}") from error
+            info: Any = error.info
+            reason = info["error"]["reason"]
+            raise IndexNotOurs(f"{name!r} can't be the name of an index: {reason}; choose another") from error
         raise
     return True
 
@@ -53,6 +59,8 @@ def check_space(client: OpenSearch, index: str, field: str, space: Space) -> Non
         found: dict[str, Any] = client.indices.get_mapping(index=index)
     except NotFoundError as error:
         raise IndexNotOurs(f"there is no index {index!r}: `trifuse load` makes it") from error
+    if len(found) > 1:
+        raise IndexNotOurs(f"{index!r} stands for {', '.join(map(repr, sorted(found)))}: name one of these")
     for name, entry in found.items():
         _check_mapping(entry["mappings"], f"field {field!r} of index {name!r}", field, space)
 

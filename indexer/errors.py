@@ -4,6 +4,7 @@ TrifuseError
 └── IndexerError
     ├── ServerUnavailable   OpenSearch didn't answer, or had no room, in all retries
     ├── BulkRefused         OpenSearch refused a whole bulk request
+    ├── IndexBlocked        the index takes no writes: read-only, or its disk is full
     ├── IndexNotOurs        an index by that name exists, but isn't what is asked of it
     ├── IndexMissing        there is no index by that name
     ├── PathNotFound        there is no file or folder at a path that was given
@@ -26,6 +27,10 @@ class ServerUnavailable(IndexerError):
 
 class BulkRefused(IndexerError):
     """OpenSearch refused a whole bulk request: a wrong URL, wrong credentials, a malformed action."""
+
+
+class IndexBlocked(IndexerError):
+    """The index takes no writes: somebody made it read-only, or its disk is full."""
 
 
 class IndexNotOurs(IndexerError):

@@ -26,6 +26,7 @@ from trifuse.indexer.ensure import ensure_index
 from trifuse.indexer.errors import HintsUndelivered, IndexNotOurs
 from trifuse.indexer.hints import Enqueue, needs_vector
 from trifuse.indexer.mapping import TRIAL_FIELDS, trial_mapping
+from trifuse.indexer.outcomes import require_unblocked
 from trifuse.indexer.prepare import Prepared, batches
 from trifuse.indexer.readers import Record, Rejection
 from trifuse.indexer.refresh import rare_refreshes
@@ -65,6 +66,7 @@ def load(
     Raises:
         SpaceMismatch: the index has vectors of another space; nothing was written.
         IndexNotOurs: the index exists and has no vectors of ours; nothing was written.
+        IndexBlocked: the index takes no writes.
         ServerUnavailable: OpenSearch was away for longer than the retries last. What was written stays; do
             the same again.
     """
@@ -141,6 +143,7 @@ class _Loader:
         actions = (self._action(trial) for trial in changed)
         for outcome in stream_bulk(self._client, actions, limit=self._limit, retry=self._retry):
             trial = changed[outcome.position]
+            require_unblocked(outcome)
             if not outcome.ok:
                 self._refuse(trial, f"{outcome.error}: {outcome.reason}")
             elif outcome.result == "noop":  # another load wrote the same since

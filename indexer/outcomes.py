@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from trifuse.indexer.actions import Action, Line
+from trifuse.indexer.errors import IndexBlocked
 from trifuse.indexer.retry import RETRYABLE
 
 FILTER_PATH = ",".join(
@@ -45,6 +46,11 @@ class ItemOutcome(msgspec.Struct, frozen=True, kw_only=True):
     def ok(self) -> bool:
         """Whether the document is now as asked; deleting what isn't there is well."""
         return self.status < 300 or self.result == "not_found"
+
+    @property
+    def blocked(self) -> bool:
+        """Whether the whole index takes no writes: read-only, or its disk is full."""
+        return self.error == "cluster_block_exception"
 
     @property
     def retryable(self) -> bool:
@@ -120,3 +126,12 @@ def too_large(line: Line, limit: int) -> ItemOutcome:
             f"OpenSearch takes {limit} bytes (http.max_content_length); shorten it, or raise the limit"
         ),
     )
+
+
+def require_unblocked(item: ItemOutcome) -> None:
+    """Raises IndexBlocked where no other document could be written either."""
+    if item.blocked:
+        raise IndexBlocked(
+            f"the index {item.action.index!r} takes no writes ({item.reason.rstrip('; ')}): free disk if "
+            "that is the reason, take the block off (index.blocks.* in its settings), then do the same again"
+        )

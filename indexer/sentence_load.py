@@ -20,6 +20,7 @@ from trifuse.indexer.bulk import Action, stream_bulk
 from trifuse.indexer.ensure import ensure_index
 from trifuse.indexer.hints import needs_vector
 from trifuse.indexer.mapping import SENTENCE_FILTERS, sentence_index, sentence_mapping
+from trifuse.indexer.outcomes import require_unblocked
 from trifuse.indexer.prepare import Prepared, canonical, content_hash, embedded_hash
 from trifuse.indexer.readers import Record, Rejection
 from trifuse.indexer.report import SentenceCounts
@@ -57,7 +58,7 @@ class SentenceLoader:
     """Writes the sentences of trials beside the index of the trials."""
 
     def __init__(self, client: OpenSearch, index: str, space: Space, retry: Retry) -> None:
-        self.index = sentence_index(index)
+        self.index = _sentences_of(client, index)
         self.space = Space(space.encoder, SENTENCE_TEMPLATE)
         self.counts = SentenceCounts()
         self._client = client
@@ -72,6 +73,7 @@ class SentenceLoader:
         pending: dict[str, bool] = {}
         for outcome in stream_bulk(self._client, self._actions(trials, found, pending), retry=self._retry):
             sentence, deleted = outcome.action.id, outcome.action.op == "delete"
+            require_unblocked(outcome)
             if not outcome.ok:
                 parent = sentence.rsplit("#", 2)[0]
                 result.failed.setdefault(parent, f"sentence {sentence!r}: {outcome.reason}")
@@ -126,6 +128,16 @@ class SentenceLoader:
 
     def _ask(self, what: str, call: Callable[[], Any]) -> Any:
         return retrying(call, what=f"{what} index {self.index!r}", retry=self._retry)
+
+
+def _sentences_of(client: OpenSearch, index: str) -> str:
+    """The index of the sentences that the trials' mapping names, else the one to make.
+
+    The same by the index's name and by an alias: else each would get sentences of its own.
+    """
+    ((name, entry),) = client.indices.get_mapping(index=index).items()
+    known: str | None = ((entry["mappings"].get("_meta") or {}).get("trifuse") or {}).get("sentences")
+    return known or sentence_index(name)
 
 
 def _link(client: OpenSearch, index: str, sentences: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import sys
+from textwrap import shorten
 from typing import Annotated, NoReturn
 
 import opensearchpy
@@ -13,6 +14,8 @@ import typer
 from trifuse.deploy.cli import clicks, demo, encoders, fetch, load, search, services, sync
 from trifuse.deploy.cli.common import err
 from trifuse.encoder.errors import TrifuseError
+
+_LONGEST_REASON = 300
 
 app = typer.Typer(
     name="trifuse",
@@ -57,15 +60,37 @@ def main() -> None:
     except opensearchpy.exceptions.ConnectionError as error:
         _end(f"OpenSearch can't be reached: {error.error}; check --opensearch, or run `trifuse up`")
     except opensearchpy.exceptions.TransportError as error:
-        _end(f"OpenSearch refused with status {error.status_code}: {_reason(error)}")
-    except redis.exceptions.ConnectionError as error:
+        _end(f"OpenSearch refused with status {error.status_code}: {_reason(error)}{_remedy(error)}")
+    except opensearchpy.exceptions.OpenSearchException as error:
+        _end(f"what answers isn't OpenSearch ({error}); check --opensearch")
+    except (redis.exceptions.ConnectionError, redis.exceptions.TimeoutError) as error:
         _end(f"Redis can't be reached: {error}; check --redis and --broker, or run `trifuse up`")
+    except redis.exceptions.RedisError as error:
+        _end(f"Redis refused: {error}; check --redis and --broker, and the server's settings")
+    except OSError as error:  # a full disk, a folder that vanished
+        _end(f"{error}; check the disk and the paths, then do the same again")
 
 
 def _reason(error: opensearchpy.exceptions.TransportError) -> str:
     """What OpenSearch says of its reason, which `info` holds where the answer was JSON."""
     found = error.info.get("error") if isinstance(error.info, dict) else None
-    return str(found.get("reason") if isinstance(found, dict) else found or error.error)
+    reason = str(found.get("reason") if isinstance(found, dict) else found or error.error)
+    return shorten(reason, _LONGEST_REASON, placeholder=" ...").rstrip("; ")  # a proxy sends a whole page
+
+
+def _remedy(error: opensearchpy.exceptions.TransportError) -> str:
+    if "blocked by" in str(error.info):
+        return (
+            "; free disk if that is the reason, take the block off (index.blocks.* in the index's settings), "
+            "then do the same again"
+        )
+    remedies: dict[int | str, str] = {
+        401: "check the user and the password in --opensearch",
+        403: "give the user of --opensearch that right",
+        429: "do the same again later",
+    }
+    remedy = remedies.get(error.status_code)
+    return f"; {remedy}" if remedy else ""
 
 
 def _end(message: str) -> NoReturn:

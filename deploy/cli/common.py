@@ -13,6 +13,8 @@ import msgspec
 import typer
 from rich.console import Console
 
+from trifuse.indexer.names import name_fault
+
 OpenSearchOption = Annotated[
     str | None,
     typer.Option("--opensearch", envvar="OPENSEARCH_URL", help="URL of OpenSearch.", show_envvar=True),
@@ -33,6 +35,13 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Machine-readable outpu
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
+
+
+def index_name(value: str) -> str:
+    """The name of one index or alias; wrong usage where nothing can have it."""
+    if fault := name_fault(value):
+        raise typer.BadParameter(f"{value!r} can't be the name of an index: {fault}")
+    return value
 
 
 def emit(value: Any) -> None:

@@ -22,9 +22,10 @@ from trifuse.deploy.cli.common import (
     RedisOption,
     emit,
     fail,
+    index_name,
 )
 from trifuse.deploy.cli.load_output import estimated, fail_rejected, progress_bar, tell
-from trifuse.deploy.config import Settings, celery_app, opensearch_client, resolve
+from trifuse.deploy.config import Settings, celery_app, opensearch_client, require_opensearch, resolve
 from trifuse.encoder.registry import describe_encoder
 from trifuse.encoder.spaces import Space
 from trifuse.indexer.errors import PathNotFound
@@ -40,7 +41,9 @@ _INTERRUPTED = 130
 PathsArgument = Annotated[
     list[str], typer.Argument(metavar="PATH...", help="Files, folders or zips; - is standard input.")
 ]
-IndexOption = Annotated[str, typer.Option("--index", help="The index; made if it is missing.")]
+IndexOption = Annotated[
+    str, typer.Option("--index", help="The index; made if it is missing.", callback=index_name)
+]
 LimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="Stop after so many records.")]
 SentencesOption = Annotated[
     bool, typer.Option("--sentences", help="Also write each sentence into an index of its own.")
@@ -98,7 +101,7 @@ def load_command(
 
         try:
             latest = load(
-                opensearch_client(settings),
+                require_opensearch(opensearch_client(settings), settings),
                 items,
                 index,
                 space=space,

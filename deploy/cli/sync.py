@@ -29,15 +29,18 @@ from trifuse.deploy.cli.common import (
     emit,
     err,
     fail,
+    index_name,
     out,
 )
-from trifuse.deploy.config import celery_app, opensearch_client, resolve
+from trifuse.deploy.config import celery_app, opensearch_client, require_opensearch, resolve
 from trifuse.indexer.sync import Progress as Step
 from trifuse.indexer.sync import SyncReport, sync
 
 _KEYS = ("pending", "embedded", "skipped", "failed")
 
-IndexArgument = Annotated[str, typer.Argument(metavar="INDEX", help="The index, or an alias.")]
+IndexArgument = Annotated[
+    str, typer.Argument(metavar="INDEX", help="The index, or an alias.", callback=index_name)
+]
 WaitOption = Annotated[bool, typer.Option("--wait", help="Stay until nothing is pending.")]
 RetryOption = Annotated[
     bool, typer.Option("--retry-failed", help="Try again what failed before and hasn't changed since.")
@@ -75,7 +78,7 @@ def sync_command(
     check_broker(app.conf.broker_url)
     with _progress(shown=wait) as step:
         report = sync(
-            opensearch_client(settings),
+            require_opensearch(opensearch_client(settings), settings),
             index,
             celery_enqueue(app),
             wait=wait,

@@ -10,12 +10,19 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import ConnectionError as OpenSearchConnectionError
 from opensearchpy.exceptions import OpenSearchException
 
-from trifuse.deploy.config import Settings, celery_app, opensearch_client, without_password
+from trifuse.deploy.config import (
+    Settings,
+    celery_app,
+    opensearch_client,
+    require_opensearch,
+    without_password,
+)
+from trifuse.deploy.errors import NotAnswering
 from trifuse.deploy.local import redis
 from trifuse.deploy.local.services import Service
 from trifuse.deploy.local.state import State
 from trifuse.encoder.errors import TrifuseError
-from trifuse.encoder.spaces import spaces_in_meta
+from trifuse.encoder.spaces import has_spaces
 from trifuse.indexer.refresh import pending_restores
 from trifuse.indexer.sync import counts
 from trifuse.worker.inspection import WorkerInfo, workers
@@ -74,11 +81,19 @@ def status_of(settings: Settings, state: State | None) -> Status:
     restores: dict[str, str | None] = {}
     with opensearch_client(settings) as client:
         try:
+            require_opensearch(client, settings)
             for name in embedded_indexes(client):
-                indexes[name] = counts(client, name)
+                try:
+                    indexes[name] = counts(client, name)
+                except OpenSearchConnectionError:
+                    raise
+                except (OpenSearchException, TrifuseError) as error:  # of this index: the others are told
+                    problems.append(f"index {name!r}: {error}")
             restores = pending_restores(client)
         except OpenSearchConnectionError:
             problems.append(f"OpenSearch doesn't answer at {without_password(settings.opensearch_url)}")
+        except NotAnswering as error:
+            problems.append(str(error))
         except (OpenSearchException, TrifuseError) as error:
             problems.append(f"OpenSearch at {without_password(settings.opensearch_url)}: {error}")
     return Status(
@@ -103,4 +118,4 @@ def _service_status(service: Service) -> ServiceStatus:
 def embedded_indexes(client: OpenSearch) -> list[str]:
     """The names of the indexes that hold vectors of trifuse, sorted."""
     mappings = client.indices.get_mapping(index="*")
-    return sorted(name for name, found in mappings.items() if spaces_in_meta(found["mappings"].get("_meta")))
+    return sorted(name for name, found in mappings.items() if has_spaces(found["mappings"].get("_meta")))

@@ -10,7 +10,7 @@ from opensearchpy import OpenSearch
 from typer.testing import CliRunner
 
 from trifuse.deploy.cli.app import app
-from trifuse.encoder.spaces import Space
+from trifuse.encoder.spaces import EncoderSpace, Space
 from trifuse.indexer.ensure import ensure_index
 from trifuse.indexer.mapping import trial_mapping
 from trifuse.indexer.refresh import restore_refresh, save_refresh
@@ -43,3 +43,19 @@ def test_counts_workers_and_b6_what_an_interrupted_load_left(
 
     restore_refresh(client, index_name)
     assert index_name not in status(services)["interrupted_loads"]
+
+
+def test_an_index_that_cant_be_read_hides_no_other(
+    services: Any, client: OpenSearch, index_name: str
+) -> None:
+    fields = {"trifuse_vector": {"id": "of a later version", "encoder": {"new": 1}}}
+    body = {"mappings": {"_meta": {"trifuse": {"fields": fields}}}}
+    client.indices.create(index=f"{index_name}-a", body=body)
+    space = Space(EncoderSpace("tiny", "r1", "fp32", "cls", 4, True, "cosine"), TRIAL_TEMPLATE)
+    ensure_index(client, f"{index_name}-b", trial_mapping(space))
+
+    told = status(services)
+
+    (problem,) = [problem for problem in told["problems"] if f"{index_name}-a" in problem]
+    assert "another version" in problem
+    assert told["indexes"][f"{index_name}-b"]["documents"] == 0

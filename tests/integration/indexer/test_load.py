@@ -19,10 +19,11 @@ from trifuse.encoder.marks import VECTOR_FIELD, mark
 from trifuse.encoder.spaces import EncoderSpace, Space
 from trifuse.encoder.templates import build_text, text_hash
 from trifuse.indexer.bulk import Action, bulk
-from trifuse.indexer.errors import HintsUndelivered, IndexNotOurs
+from trifuse.indexer.errors import HintsUndelivered, IndexBlocked, IndexNotOurs
 from trifuse.indexer.hints import Hint
 from trifuse.indexer.load import load
 from trifuse.indexer.readers import Record, Rejection
+from trifuse.indexer.refresh import pending_restores
 from trifuse.indexer.report import LoadReport
 from trifuse.indexer.retry import Retry
 from trifuse.indexer.trial import TRIAL_TEMPLATE, Arm, Intervention, Outcome, Reference
@@ -347,3 +348,35 @@ def test_b7_two_loads_of_one_file_at_once(
     assert [report.rejected for report in reports] == [[], []]
     assert [_sums(report)[0] for report in reports] == [200, 200]
     assert sum(report.indexed for report in reports) == 200
+
+
+@pytest.mark.parametrize("block", ["write", "read_only_allow_delete"])
+def test_an_index_that_takes_no_writes_ends_the_load(
+    client: OpenSearch, index_name: str, space: Space, record: Made, block: str
+) -> None:
+    """Else each batch would wait for all retries, and end in a rejection of every record."""
+    seen: list[LoadReport] = []
+
+    def close(report: LoadReport) -> None:
+        seen.append(report)
+        client.indices.put_settings(index=index_name, body={f"index.blocks.{block}": True})
+
+    records = [record(n) for n in range(6)]
+    retry = Retry(retries=1, sleep=lambda _: None)
+    with pytest.raises(IndexBlocked, match=r"blocked by.*index\.blocks"):
+        load(client, records, index_name, space=space, batch_items=2, progress=close, retry=retry)
+    client.indices.put_settings(index=index_name, body={f"index.blocks.{block}": None})
+    assert len(seen) == 1
+    assert _sums(seen[0]) == (2, 2, 0, 0)
+    assert _sums(load(client, records, index_name, space=space)) == (6, 4, 2, 0)
+    assert pending_restores(client, index_name) == {}
+
+
+def test_a_name_of_several_indexes_is_refused(client: OpenSearch, index_name: str, space: Space) -> None:
+    for name in ("a", "b"):
+        load(client, [], f"{index_name}-{name}", space=space)
+        client.indices.put_alias(index=f"{index_name}-{name}", name=f"{index_name}-both")
+    with pytest.raises(IndexNotOurs, match="name one of these"):
+        load(client, _never(), f"{index_name}-both", space=space)
+    with pytest.raises(IndexNotOurs, match="it holds"):
+        load(client, _never(), f"{index_name}-*", space=space)

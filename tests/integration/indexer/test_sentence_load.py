@@ -122,3 +122,15 @@ def test_sentences_of_another_space_are_refused(
     other = Space(EncoderSpace("tiny", "r2", "fp32", "cls", 4, True, "cosine"), TRIAL_TEMPLATE)
     with pytest.raises(SpaceMismatch):
         _load(client, [record(1)], index_name, other, hints)
+
+
+def test_by_an_alias_they_are_the_same_sentences(
+    client: OpenSearch, index_name: str, space: Space, record: Made, hints: Any
+) -> None:
+    alias = f"{index_name}-alias"
+    load(client, [], index_name, space=space)
+    client.indices.put_alias(index=index_name, name=alias)
+    trial = record(1, brief_summary=SUMMARY)
+    assert _load(client, [trial], alias, space, hints).sentences == SentenceCounts(indexed=2)
+    assert _load(client, [trial], index_name, space, hints).sentences == SentenceCounts(unchanged=2)
+    assert set(client.indices.get(index=f"{index_name}*")) == {index_name, sentence_index(index_name)}

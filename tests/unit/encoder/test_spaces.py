@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from trifuse.encoder.errors import SpaceMismatch
 from trifuse.encoder.spaces import (
     EncoderSpace,
     Space,
+    has_spaces,
     meta_with_space,
     require_same_space,
     spaces_in_meta,
@@ -67,3 +69,11 @@ def test_an_edited_space_is_refused() -> None:
     value["encoder"]["dimension"] = 768
     with pytest.raises(SpaceMismatch, match="edited by hand"):
         Space.from_dict(value)
+
+
+@pytest.mark.parametrize("value", [None, [], {}, {"encoder": {"new": 1}, "template": {}}, {"encoder": []}])
+def test_a_space_that_this_version_cant_read_is_refused(value: Any) -> None:
+    meta = {"trifuse": {"fields": {"v": value}}}
+    assert has_spaces(meta)
+    with pytest.raises(SpaceMismatch, match="another version"):
+        spaces_in_meta(meta)

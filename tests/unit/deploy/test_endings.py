@@ -1,0 +1,131 @@
+"""How the command line ends where a service isn't what its URL says: one sentence, its remedy, status 1."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import opensearchpy
+import pytest
+import redis
+
+from trifuse.deploy.cli import app as module
+from trifuse.deploy.config import Settings, opensearch_client, require_opensearch
+from trifuse.deploy.errors import NotAnswering, NotConfigured
+from trifuse.deploy.local.opensearch import answering_pid
+from trifuse.deploy.local.status import status_of
+from trifuse.encoder import DEFAULT_ENCODER
+
+Serve = Callable[..., str]
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Starts a server that answers everything so, and tells its URL."""
+    servers: list[ThreadingHTTPServer] = []
+
+    def start(status: int, body: str, kind: str = "application/json") -> str:
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.send_response(status)
+                self.send_header("Content-Type", kind)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body.encode())
+
+            def log_message(self, format: str, *args: object) -> None:
+                """Say nothing."""
+
+        servers.append(ThreadingHTTPServer(("127.0.0.1", 0), Handler))
+        threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
+        return f"http://me:secret@127.0.0.1:{servers[-1].server_port}"
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def settings_of(url: str) -> Settings:
+    return Settings(url, None, None, DEFAULT_ENCODER)
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ((200, "<html>hello</html>", "text/html"), "isn't OpenSearch"),
+        ((404, "<html>gone</html>", "text/html"), "isn't OpenSearch: status 404"),
+        ((200, '{"hello": 1}'), "isn't OpenSearch"),
+        ((200, "[]"), "isn't OpenSearch"),
+        ((401, ""), r"refuses the user, or wants one \(status 401\)"),
+    ],
+    ids=["page", "404", "json", "list", "401"],
+)
+def test_what_isnt_opensearch_is_said_before_use(serve: Serve, answer: tuple[object], why: str) -> None:
+    settings = settings_of(serve(*answer))
+    with opensearch_client(settings) as client, pytest.raises(NotAnswering, match=why) as caught:
+        require_opensearch(client, settings)
+    assert "secret" not in str(caught.value)
+    assert "OPENSEARCH_URL" in str(caught.value)
+    (problem,) = status_of(settings, None).problems
+    assert problem == str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "answer", [(200, '{"version": {"number": "3.6.0"}}'), (403, '{"error": "no permissions for that"}')]
+)
+def test_an_opensearch_is_accepted_also_where_it_doesnt_tell_its_version(
+    serve: Serve, answer: tuple[object]
+) -> None:
+    settings = settings_of(serve(*answer))
+    with opensearch_client(settings) as client:
+        assert require_opensearch(client, settings) is client
+
+
+@pytest.mark.parametrize("url", ["http://me:secret@host:99999", "http://me:secret@[::1"])
+def test_a_url_that_is_none(url: str) -> None:
+    with pytest.raises(NotConfigured, match="is no URL that can be used") as caught:
+        opensearch_client(settings_of(url))
+    assert "secret" not in str(caught.value)
+
+
+def test_which_process_answers_is_asked_of_itself(serve: Serve) -> None:
+    """Another server may take a port between its being found free and ours being there."""
+    nodes = {"nodes": {"x": {"process": {"id": 4711}}}}
+    assert answering_pid(serve(200, json.dumps(nodes))) == 4711
+    assert answering_pid(serve(200, "[]")) is None
+    assert answering_pid("http://127.0.0.1:1") is None
+
+
+BLOCKED = {"error": {"type": "cluster_block_exception", "reason": "index [i] blocked by: [x (api)];"}}
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (opensearchpy.AuthenticationException(401, "", None), "refused with status 401: ; check the user"),
+        (opensearchpy.AuthorizationException(403, "", BLOCKED), "blocked by: [x (api)]; free disk"),
+        (opensearchpy.TransportError(429, "busy", {"error": "busy"}), "status 429: busy; do the same again"),
+        (opensearchpy.TransportError(502, "<p>" * 1000, "<p>"), "..."),
+        (opensearchpy.SerializationError("not JSON"), "isn't OpenSearch (not JSON)"),
+        (redis.exceptions.TimeoutError("slow"), "Redis can't be reached: slow"),
+        (redis.exceptions.ResponseError("OOM"), "Redis refused: OOM"),
+        (OSError(28, "No space left on device"), "No space left on device; check the disk"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
+)
+def test_an_error_of_a_service_is_a_sentence(
+    error: Exception, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> None:
+        raise error
+
+    monkeypatch.setattr(module, "app", fail)
+    with pytest.raises(SystemExit) as caught:
+        module.main()
+    assert caught.value.code == 1
+    told = capsys.readouterr().err
+    assert said in told
+    assert len(told) < 600
