@@ -19,12 +19,28 @@ from trifuse.ranker.queries import (
     items,
     kind_of,
     numbered,
+    walk,
     without_inner_hits,
 )
 from trifuse.ranker.types import Clause
 
 IsText = Callable[[str], bool]
-"""Whether a field is analysed text."""
+"""Whether a field, or any field of a pattern, is analysed text."""
+
+_NO_MATCH: Clause = {"match_none": {}}
+_BOOL_KEYS = frozenset(
+    {
+        "_name",
+        "adjust_pure_negative",
+        "boost",
+        "filter",
+        "minimum_should_match",
+        "must",
+        "mustNot",
+        "must_not",
+        "should",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -61,10 +77,10 @@ def lift(query: Any, *, is_text: IsText = lambda field: True, path: str = "query
     kind, content = found
     if kind in _COMPOUND and isinstance(content, Mapping):
         return _COMPOUND[kind](content, is_text, f"{path}.{kind}")
-    if kind == "match_all" or (kind in FULL_TEXT and _is_full_text(kind, content, is_text)):
-        return Lifted()
-    if kind in TERM_LEVEL or (kind in FULL_TEXT and not _names_fields(kind, content)):
+    if kind in TERM_LEVEL or (kind in FULL_TEXT and _is_filter(kind, content, is_text)):
         return Lifted((without_inner_hits(query),))
+    if kind == "match_all" or (kind in FULL_TEXT and not _names_fields(kind, content)):
+        return Lifted()
     return Lifted(not_lifted=(f"{path}: {kind}",))
 
 
@@ -73,20 +89,30 @@ def _bool(content: Mapping[str, Any], is_text: IsText, path: str) -> Lifted:
         lift(each, is_text=is_text, path=at) for each, at in numbered(content.get("must"), f"{path}.must")
     ]
     parts.append(Lifted(tuple(without_inner_hits(each) for each in items(content.get("filter")))))
-    excluded = [without_inner_hits(each) for each in items(content.get("must_not"))]
-    if excluded:
-        parts.append(Lifted(({"bool": {"must_not": excluded}},)))
     should = numbered(content.get("should"), f"{path}.should")
-    if should:
+    required = bool(content.get("must") or content.get("filter"))
+    # The server still reads the old name.
+    excluded = [
+        without_inner_hits(each) for key in ("must_not", "mustNot") for each in items(content.get(key))
+    ]
+    if excluded:
+        clause = {"must_not": excluded}
+        if not required and not should and "adjust_pure_negative" in content:
+            clause["adjust_pure_negative"] = content["adjust_pure_negative"]
+        parts.append(Lifted(({"bool": clause},)))
+    if required or should or excluded:
         least = required_matches(content.get("minimum_should_match"), len(should))
-        if not content.get("must") and not content.get("filter"):
-            least = max(least, 1)
+        least = max(least, 1) if should and not required else least
         parts.append(_at_least(least, [lift(each, is_text=is_text, path=at) for each, at in should]))
+    unknown = (key for key in content if key not in _BOOL_KEYS)
+    parts.append(Lifted(not_lifted=tuple(f"{path}.{key}" for key in unknown)))
     return _joined(parts)
 
 
 def _at_least(least: int, alternatives: Sequence[Lifted]) -> Lifted:
     """What holds where `least` of the alternatives match."""
+    if least > len(alternatives):
+        return Lifted((_NO_MATCH,))
     free = sum(not each.clauses and not each.not_lifted for each in alternatives)
     if least <= free:
         return Lifted()
@@ -124,11 +150,11 @@ def _dis_max(content: Mapping[str, Any], is_text: IsText, path: str) -> Lifted:
 
 def _joining(kind: str) -> _Compound:
     def lift_joining(content: Mapping[str, Any], is_text: IsText, path: str) -> Lifted:
+        if _scores_no_text({kind: content}, is_text):
+            return Lifted((without_inner_hits({kind: content}),))
         inner = lift(content.get("query"), is_text=is_text, path=f"{path}.query")
-        clause = all_of(inner.clauses)
-        if clause is None:
-            return inner
-        # In one clause: all of it must hold for the same nested or joined document.
+        # In one clause: all of it must hold for the same nested or joined document, and there must be one.
+        clause = all_of(inner.clauses) or {"match_all": {}}
         kept = {
             key: value for key, value in content.items() if key not in ("query", "inner_hits", "max_children")
         }
@@ -166,11 +192,21 @@ def _fields(kind: str, content: Any) -> list[str]:
     return [str(field).split("^")[0] for field in named]
 
 
-def _is_full_text(kind: str, content: Any, is_text: IsText) -> bool:
-    if _names_fields(kind, content):
-        return False
+def _scores_no_text(query: Any, is_text: IsText) -> bool:
+    """Whether a query is a filter as it stands: nothing in it is full text, or of an unknown kind."""
+    return all(
+        step.kind in _COMPOUND
+        or step.kind in TERM_LEVEL
+        or step.kind == "match_all"
+        or (step.kind in FULL_TEXT and _is_filter(step.kind, step.content, is_text))
+        for step in walk(query)
+    )
+
+
+def _is_filter(kind: str, content: Any, is_text: IsText) -> bool:
+    """Whether a full-text query is on fields that aren't analysed."""
     fields = _fields(kind, content)
-    return not fields or any("*" in field or is_text(field) for field in fields)
+    return bool(fields) and not _names_fields(kind, content) and not any(map(is_text, fields))
 
 
 def _names_fields(kind: str, content: Any) -> bool:

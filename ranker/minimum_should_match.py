@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-_CONDITION = re.compile(r"(\d+)<(-?\d+%?)")
+_CONDITION = re.compile(r"(\d+)\s*<\s*(-?\d+%?)")
 
 
 def required_matches(value: Any, clauses: int) -> int:
@@ -17,7 +17,7 @@ def required_matches(value: Any, clauses: int) -> int:
     if value is None:
         return 0
     text = str(value).strip()
-    conditions = _CONDITION.findall(text.replace("< ", "<").replace(" <", "<"))
+    conditions = _CONDITION.findall(text)
     if conditions:
         applies = clauses
         for limit, then in conditions:
@@ -31,7 +31,8 @@ def required_matches(value: Any, clauses: int) -> int:
 def _least(text: str, clauses: int) -> int:
     try:
         # Towards zero: 75% of 3 is 2, and all but 25% of 3 is 3.
-        share = int(clauses * int(text[:-1]) / 100) if text.endswith("%") else int(text)
+        given = int(text.removesuffix("%"))
     except ValueError:
         return 0
-    return max(clauses + share if share < 0 or text.startswith("-") else share, 0)
+    share = int(clauses * given / 100) if text.endswith("%") else given
+    return max(clauses + share if given < 0 else share, 0)

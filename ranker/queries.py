@@ -65,7 +65,7 @@ JOINING = frozenset({"nested", "has_child", "has_parent"})
 
 # Where the sub-queries of a compound query stand.
 _POSITIONS = {
-    "bool": ("must", "filter", "must_not", "should"),
+    "bool": ("must", "filter", "must_not", "mustNot", "should"),
     "boosting": ("positive", "negative"),
     "constant_score": ("filter",),
     "dis_max": ("queries",),

@@ -40,8 +40,10 @@ class Target:
         return not set("*,") & set(self.expression) and self.expression != "_all"
 
     def is_text(self, field: str) -> bool:
-        """Whether a match on the field is full text."""
-        return field in self.text_fields
+        """Whether a match on the field, or on the fields of a pattern, is full text."""
+        if "*" not in field:
+            return field in self.text_fields
+        return any(_names(field, each) for each in self.text_fields)
 
     def vector_fields(self) -> list[str]:
         """The fields that hold trifuse's vectors."""

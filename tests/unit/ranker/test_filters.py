@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ TENANT = {"term": {"tenant": "a"}}
 OTHER = {"range": {"year": {"gte": 2000}}}
 TEXT = {"match": {"title": "asthma"}}
 HAS_PARENT = {"has_parent": {"parent_type": "t", "query": TENANT}}
+ANY_PARENT = {"has_parent": {"parent_type": "t", "query": {"match_all": {}}}}
 PERCOLATE = {"percolate": {"field": "query", "document": {}}}
 
 
@@ -49,6 +51,16 @@ def test_f16_what_cannot_be_classified_is_named() -> None:
         ({"bool": {"must": [TEXT], "should": [TENANT], "minimum_should_match": 0}}, []),
         ({"bool": {"filter": [OTHER], "should": [TENANT, TEXT]}}, [OTHER]),
         ({"bool": {"must": [TEXT], "should": [PERCOLATE]}}, []),
+        # The old name, which the server still reads.
+        ({"bool": {"must": [TEXT], "mustNot": [TENANT]}}, [{"bool": {"must_not": [TENANT]}}]),
+        (
+            {"bool": {"must_not": [TENANT], "adjust_pure_negative": False}},
+            [{"bool": {"must_not": [TENANT], "adjust_pure_negative": False}}],
+        ),
+        # Fewer optional clauses than must match: nothing does.
+        ({"bool": {"must": [TEXT], "minimum_should_match": 2}}, [{"match_none": {}}]),
+        ({"bool": {"should": [TEXT, TEXT], "minimum_should_match": 3}}, [{"match_none": {}}]),
+        ({"bool": {"minimum_should_match": 2}}, []),
         # One of the alternatives must match.
         (
             {"bool": {"should": [TENANT, OTHER]}},
@@ -90,7 +102,10 @@ def test_f16_what_cannot_be_classified_is_named() -> None:
             {"nested": {"path": "p", "query": {"bool": {"must": [TEXT, TENANT, OTHER]}}, "inner_hits": {}}},
             [{"nested": {"path": "p", "query": {"bool": {"filter": [TENANT, OTHER]}}}}],
         ),
-        ({"nested": {"path": "p", "query": TEXT}}, []),
+        # There must be a nested or joined document, whatever its text.
+        ({"nested": {"path": "p", "query": TEXT}}, [{"nested": {"path": "p", "query": {"match_all": {}}}}]),
+        ({"has_parent": {"parent_type": "t", "query": TEXT}}, [ANY_PARENT]),
+        ({"has_parent": {"parent_type": "t", "query": {"match_all": {}}}}, [ANY_PARENT]),
         (HAS_PARENT, [HAS_PARENT]),
         ({"simple_query_string": {"query": "asthma +adults"}}, []),
         ({"query_string": {"query": "asthma AND adults"}}, []),
@@ -125,7 +140,7 @@ def test_term_level_queries_are_filters_wherever_they_are_required(query: dict[s
         ({"query_string": {"query": "+tenant:a asthma"}}, "query: query_string"),
         ({"wrapper": {"query": "e30="}}, "query: wrapper"),
         ({"bool": {"must_not": [], "should": [PERCOLATE]}}, "query.bool.should[0]: percolate"),
-        ({"nested": {"path": "p", "query": PERCOLATE}}, "query.nested.query: percolate"),
+        ({"bool": {"of_some_version": [TENANT]}}, "query.bool.of_some_version"),
         ({"constant_score": {"filter": TENANT}, "term": {}}, "query: not one query"),
         ({"bool": {"must": ["asthma"]}}, "query.bool.must[0]: not one query"),
         ({"bool": None}, "query: bool"),
@@ -134,6 +149,12 @@ def test_term_level_queries_are_filters_wherever_they_are_required(query: dict[s
 )
 def test_what_cannot_be_classified(query: dict[str, Any], path: str) -> None:
     assert lift(query) == Lifted(not_lifted=(path,))
+
+
+def test_what_cannot_be_classified_inside_another_document() -> None:
+    found = lift({"nested": {"path": "p", "query": PERCOLATE}})
+    assert found.clauses == ({"nested": {"path": "p", "query": {"match_all": {}}}},)
+    assert found.not_lifted == ("query.nested.query: percolate",)
 
 
 @pytest.mark.parametrize("kind", ["function_score", "script_score"])
@@ -153,11 +174,12 @@ def test_an_escaped_colon_names_no_field() -> None:
         {"multi_match": {"query": "a", "fields": ["tenant^2", "region"]}},
         {"simple_query_string": {"query": "a", "fields": ["tenant"]}},
         {"query_string": {"query": "a", "default_field": "tenant"}},
+        {"query_string": {"query": "a", "default_field": "ten*"}},
     ],
 )
 def test_a_match_on_keywords_is_a_filter(query: dict[str, Any]) -> None:
     def is_text(field: str) -> bool:
-        return field == "title"
+        return fnmatchcase("title", field)
 
     assert lift({"bool": {"must": [TEXT, query]}}, is_text=is_text) == Lifted((query,))
 
@@ -166,19 +188,24 @@ def test_a_match_on_keywords_is_a_filter(query: dict[str, Any]) -> None:
     "query",
     [
         {"multi_match": {"query": "a", "fields": ["tenant", "title"]}},
-        {"multi_match": {"query": "a", "fields": ["ten*"]}},
+        {"multi_match": {"query": "a", "fields": ["t*"]}},
         {"multi_match": {"query": "a"}},
         {"more_like_this": {"like": "a"}},
     ],
 )
 def test_a_match_that_reaches_text_is_full_text(query: dict[str, Any]) -> None:
-    assert lift(query, is_text=lambda field: field == "title") == Lifted()
+    assert lift(query, is_text=lambda field: fnmatchcase("title", field)) == Lifted()
 
 
 def test_all_of() -> None:
     assert all_of([]) is None
     assert all_of([TENANT]) == TENANT
     assert all_of([TENANT, OTHER]) == {"bool": {"filter": [TENANT, OTHER]}}
+
+
+def test_a_filter_on_children_is_copied_with_its_bounds() -> None:
+    query = {"has_child": {"type": "t", "max_children": 2, "query": TENANT, "inner_hits": {}}}
+    assert clauses(query) == [{"has_child": {"type": "t", "max_children": 2, "query": TENANT}}]
 
 
 def test_a_bound_from_above_on_children_is_not_copied() -> None:

@@ -25,6 +25,9 @@ from trifuse.ranker.minimum_should_match import required_matches
         ("2<-25% 9<-3", 4, 3),
         ("2<-25% 9<-3", 12, 9),
         ("3 < 90%", 10, 9),
+        ("1  <\t100%", 3, 3),
+        ("-0", 3, 0),  # none may be missing is written 100%
+        ("-0%", 3, 0),
         ("many", 3, 0),
     ],
 )

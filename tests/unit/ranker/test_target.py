@@ -75,6 +75,8 @@ def test_text_fields() -> None:
     assert found.text_fields == {"title", "title.stem", "arm.name", "headline", "keyword"}
     assert found.is_text("arm.name")
     assert not found.is_text("title.raw")
+    assert found.is_text("arm.*")
+    assert not found.is_text("arm.t*")
 
 
 def test_f11_collapse_on_a_field_that_is_nowhere() -> None:
