@@ -16,7 +16,7 @@ from trifuse.ranker.fuse import Candidate, fuse
 from trifuse.ranker.page import collapse, group_values, key_of, page_body
 from trifuse.ranker.params import read_params
 from trifuse.ranker.plan import plan_filters
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles import MAX_DEPTH, Profile
 from trifuse.ranker.request import Request
 from trifuse.ranker.response import build_response, fused_hit, total_hits
 from trifuse.ranker.retrieved import Retrieved, read_answers
@@ -153,9 +153,15 @@ class HybridRanker:
             return {}
         query = request.query if retrieved.reports["lexical"].state != "failed" else None
         keys = [candidate.key for candidate in page]
-        body = page_body(request.user, query, keys, request.target.vector_fields())
-        with asking(request.target.expression):
-            answer = self._client.search(
-                index=request.target.expression, body=body, params=dict(request.url.header)
-            )
-        return {key_of(hit): hit for hit in answer["hits"]["hits"]}
+        size = len(keys)
+        while True:
+            body = page_body(request.user, query, keys, request.target.vector_fields(), size=size)
+            with asking(request.target.expression):
+                answer = self._client.search(
+                    index=request.target.expression, body=body, params=dict(request.url.header)
+                )
+            fetched = {key_of(hit): hit for hit in answer["hits"]["hits"]}
+            # Documents with the same ids and other routings may have taken the places of those asked for.
+            if len(fetched) < size or fetched.keys() >= set(keys) or size == MAX_DEPTH:
+                return fetched
+            size = min(10 * size, MAX_DEPTH)

@@ -12,9 +12,9 @@ from trifuse.ranker.types import Clause, Key
 
 
 def page_body(
-    user: UserBody, query: Clause | None, keys: Sequence[Key], vector_fields: Sequence[str]
+    user: UserBody, query: Clause | None, keys: Sequence[Key], vector_fields: Sequence[str], *, size: int
 ) -> dict[str, Any]:
-    """The search that fetches a page.
+    """The search that fetches a page; documents with the same ids and other routings come along.
 
     The user's query is optional in it: it highlights and explains where it matches, and a document that
     another leg brought is fetched as well.
@@ -22,7 +22,7 @@ def page_body(
     found: Clause = {"bool": {"filter": [_ids(keys)]}}
     if query is not None:
         found["bool"]["should"] = [query]
-    body = {**user.page, "size": len(keys), "query": found, "track_total_hits": False}
+    body = {**user.page, "size": size, "query": found, "track_total_hits": False}
     return without_vectors(body, vector_fields)
 
 
@@ -30,18 +30,16 @@ def _ids(keys: Sequence[Key]) -> Clause:
     by_index: dict[str, list[str]] = {}
     for key in keys:
         by_index.setdefault(key.index_name, []).append(key.id)
-    if len(by_index) == 1:
-        return {"ids": {"values": [key.id for key in keys]}}
-    groups = [
+    groups: list[Clause] = [
         {"bool": {"filter": [{"term": {"_index": index}}, {"ids": {"values": ids}}]}}
         for index, ids in by_index.items()
     ]
-    return {"bool": {"should": groups, "minimum_should_match": 1}}
+    return groups[0] if len(groups) == 1 else {"bool": {"should": groups, "minimum_should_match": 1}}
 
 
 def key_of(hit: Mapping[str, Any]) -> Key:
     """The document that a hit is of."""
-    return Key(hit["_id"], hit["_index"])
+    return Key(hit["_id"], hit["_index"], hit.get("_routing") or "")
 
 
 def group_values(hits: Sequence[Mapping[str, Any]], field: str) -> dict[Key, Any]:

@@ -25,10 +25,11 @@ LEGS = ("lexical", "dense", "clicks")
 
 
 class Key(NamedTuple):
-    """A document: two indices may hold the same `_id`. Equal scores are ordered by it."""
+    """A document: two indices, or two routings in one, may hold the same `_id`. Orders equal scores."""
 
     id: str
     index_name: str
+    routing: str = ""
 
 
 @dataclass(frozen=True)

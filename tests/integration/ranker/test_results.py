@@ -177,3 +177,36 @@ def test_f15_an_empty_text(client: OpenSearch, make_index: Callable[..., str], t
     assert (ids(nothing), states(nothing)) == ([], ["empty", "skipped", "off"])
     browsing = ranker.search(index, {"query": {"match_all": {}}}, text=" ")
     assert (ids(browsing), states(browsing)) == (["1"], ["ok", "skipped", "off"])
+
+
+def test_the_same_id_in_two_indices(client: OpenSearch, make_index: Callable[..., str], tiny: Any) -> None:
+    """Each page holds the document that is ranked there, and not its namesake, which BM25 prefers."""
+    one = make_index([{"_id": "x", "title": "stroke in adults", "angle": 0}], suffix="-1")
+    two = make_index([{"_id": "x", "title": "stroke", "angle": 90}], suffix="-2")
+    ranker = HybridRanker(client, tiny, profile=Profile(weights={"lexical": 0.1, "dense": 0.9}))
+    pages = [
+        ranker.search([one, two], STROKE, text="stroke", from_=n, size=1)["hits"]["hits"] for n in (0, 1)
+    ]
+    assert [[hit["_index"] for hit in page] for page in pages] == [[one], [two]]
+
+
+def test_the_same_id_under_two_routings(
+    client: OpenSearch, make_index: Callable[..., str], tiny: Any, given_clicks: Any
+) -> None:
+    """One index may hold an `_id` once per shard: they are two documents, perhaps of two tenants."""
+    index = make_index(
+        [
+            {"_id": "1", "title": "stroke", "tenant": "a", "angle": 10, "_routing": "a"},
+            {"_id": "1", "title": "stroke stroke", "tenant": "b", "angle": 20, "_routing": "d"},
+            {"_id": "2", "title": "asthma", "tenant": "a", "angle": 30, "_routing": "a"},
+        ],
+        shards=4,
+    )
+    ranker = HybridRanker(client, tiny, given_clicks({"1": 1.0}))
+    response = ranker.search(index, STROKE, text="stroke", filter={"term": {"tenant": "a"}})
+    assert [(hit["_id"], hit["_source"]["tenant"]) for hit in response["hits"]["hits"]] == [
+        ("1", "a"),
+        ("2", "a"),
+    ]
+    everyone = ranker.search(index, STROKE, text="stroke")["hits"]["hits"]
+    assert sorted((hit["_id"], hit["_routing"]) for hit in everyone) == [("1", "a"), ("1", "d"), ("2", "a")]

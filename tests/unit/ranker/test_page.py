@@ -14,9 +14,10 @@ QUERY = {"match": {"title": "asthma"}}
 
 def test_a_page_is_fetched_by_the_users_query_and_by_its_ids() -> None:
     user = read_body({"query": QUERY, "highlight": {"fields": {"title": {}}}, "aggs": {}}, depth=100)
-    assert page_body(user, QUERY, [Key("2", "i"), Key("1", "i")], ["v"]) == {
+    here = {"bool": {"filter": [{"term": {"_index": "i"}}, {"ids": {"values": ["2", "1"]}}]}}
+    assert page_body(user, QUERY, [Key("2", "i"), Key("1", "i")], ["v"], size=2) == {
         "size": 2,
-        "query": {"bool": {"filter": [{"ids": {"values": ["2", "1"]}}], "should": [QUERY]}},
+        "query": {"bool": {"filter": [here], "should": [QUERY]}},
         "track_total_hits": False,
         "highlight": {"fields": {"title": {}}},
         "_source": {"excludes": ["v"]},
@@ -25,7 +26,7 @@ def test_a_page_is_fetched_by_the_users_query_and_by_its_ids() -> None:
 
 def test_a_page_of_two_indices_names_them() -> None:
     user = read_body({}, depth=100)
-    body = page_body(user, None, [Key("1", "i"), Key("1", "j"), Key("2", "j")], [])
+    body = page_body(user, None, [Key("1", "i"), Key("1", "j"), Key("2", "j")], [], size=3)
     (restricted,) = body["query"]["bool"]["filter"]
     assert restricted == {
         "bool": {
