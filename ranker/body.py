@@ -83,6 +83,8 @@ def read_body(
     Raises:
         BodyError: naming the key and the remedy.
     """
+    if not isinstance(body, Mapping):
+        raise BodyError(f"the body is a {type(body).__name__}: give a JSON object")
     for key in body:
         if key in REFUSED:
             raise BodyError(f"the body's {key!r} can't be used: {REFUSED[key]}")
@@ -93,7 +95,7 @@ def read_body(
         _check_query(query)
     _check_sort(body.get("sort"))
     _check_rescore(body.get("rescore"), depth)
-    if body.get("stored_fields") == "_none_":
+    if "_none_" in items(body.get("stored_fields")):
         raise BodyError("stored_fields '_none_' can't be used: it drops the _id by which legs are fused")
     start = _count("from", body.get("from", 0) if start is None else start)
     size = _count("size", body.get("size", 10) if size is None else size)

@@ -11,7 +11,7 @@ from opensearchpy import OpenSearch
 
 from trifuse.encoder.types import Encoder
 from trifuse.ranker.body import read_body
-from trifuse.ranker.errors import BodyError
+from trifuse.ranker.errors import BodyError, SearchRejected
 from trifuse.ranker.fuse import Candidate, fuse
 from trifuse.ranker.page import collapse, group_values, key_of, page_body
 from trifuse.ranker.params import read_params
@@ -20,7 +20,7 @@ from trifuse.ranker.profiles import MAX_DEPTH, Profile
 from trifuse.ranker.request import Request
 from trifuse.ranker.response import build_response, fused_hit, total_hits
 from trifuse.ranker.retrieved import Retrieved, read_answers
-from trifuse.ranker.server import Answer, asking
+from trifuse.ranker.server import Answer, asking, too_many_terms
 from trifuse.ranker.signals import read_signals
 from trifuse.ranker.target import check_collapse, index_expression
 from trifuse.ranker.targets import Targets
@@ -93,7 +93,7 @@ class HybridRanker:
             raise BodyError(f"text is {text!r}: give the query's text as a string")
         if filter is not None and not isinstance(filter, Mapping):
             raise BodyError(f"filter is {filter!r}: give one query as a JSON object")
-        user = read_body(body or {}, depth=profile.depth, start=from_, size=size)
+        user = read_body({} if body is None else body, depth=profile.depth, start=from_, size=size)
         if explain is not None:
             user = replace(user, page={**user.page, "explain": explain})
         url = read_params(params, text=text)
@@ -156,10 +156,17 @@ class HybridRanker:
         size = len(keys)
         while True:
             body = page_body(request.user, query, keys, request.target.vector_fields(), size=size)
-            with asking(request.target.expression):
-                answer = self._client.search(
-                    index=request.target.expression, body=body, params=dict(request.url.header)
-                )
+            try:
+                with asking(request.target.expression):
+                    answer = self._client.search(
+                        index=request.target.expression, body=body, params=dict(request.url.header)
+                    )
+            except SearchRejected as error:
+                # The lexical leg would have said so, had it run.
+                if query is None or not too_many_terms(error.error):
+                    raise
+                query = None
+                continue
             fetched = {key_of(hit): hit for hit in answer["hits"]["hits"]}
             # Documents with the same ids and other routings may have taken the places of those asked for.
             if len(fetched) < size or fetched.keys() >= set(keys) or size == MAX_DEPTH:

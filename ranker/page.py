@@ -7,7 +7,7 @@ from typing import Any
 
 from trifuse.ranker.body import UserBody
 from trifuse.ranker.errors import BodyError
-from trifuse.ranker.source import without_vectors
+from trifuse.ranker.source import joined_without_vectors, without_vectors
 from trifuse.ranker.types import Clause, Key
 
 
@@ -21,7 +21,7 @@ def page_body(
     """
     found: Clause = {"bool": {"filter": [_ids(keys)]}}
     if query is not None:
-        found["bool"]["should"] = [query]
+        found["bool"]["should"] = [joined_without_vectors(query, vector_fields)]
     body = {**user.page, "size": size, "query": found, "track_total_hits": False}
     return without_vectors(body, vector_fields)
 

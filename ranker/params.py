@@ -59,6 +59,7 @@ def read_params(params: Mapping[str, Any] | None, *, text: str) -> UrlParams:
             raise BodyError(f"the URL's {key!r} can't be used: {REFUSED[key]}")
         if key not in RESOLVING | SEARCHING | NAMING:
             raise BodyError(f"the URL's {key!r} is on no list of what trifuse knows: put it into the body")
+    params = {key: _in_url(value) for key, value in params.items()}
     resolving = {key: params[key] for key in RESOLVING & params.keys()}
     same_copies = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     header = {
@@ -67,3 +68,10 @@ def read_params(params: Mapping[str, Any] | None, *, text: str) -> UrlParams:
         **resolving,
     }
     return UrlParams(resolving, header, {key: params[key] for key in NAMING & params.keys()})
+
+
+def _in_url(value: Any) -> Any:
+    """A value as it stands in a URL: the client writes Python's own form of it there."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else value

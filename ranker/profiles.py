@@ -46,12 +46,16 @@ class Profile:
     vector_field: str = VECTOR_FIELD
 
     def __post_init__(self) -> None:
+        if not isinstance(self.weights, Mapping):
+            raise ProfileError(f'weights is {self.weights!r}: give {{"lexical": 0.5, "dense": 0.5}}')
         unknown = sorted(set(self.weights) - set(LEGS))
         if unknown:
             raise ProfileError(f"no leg {unknown[0]!r}: the legs are {', '.join(LEGS)}")
         for leg, weight in self.weights.items():
             if not _number(weight) or weight < 0:
                 raise ProfileError(f"the weight of {leg} is {weight!r}: give a finite number of 0 or more")
+        if not math.isfinite(sum(map(float, self.weights.values()))):
+            raise ProfileError("the weights add up to no finite number: give smaller ones")
         if not any(self.weights.values()):
             raise ProfileError(f"no leg has a weight above 0: give at least one of {', '.join(LEGS)} one")
         object.__setattr__(self, "weights", {leg: float(self.weights.get(leg, 0.0)) for leg in LEGS})
@@ -83,8 +87,6 @@ class Profile:
         unknown = sorted(set(value) - set(known))
         if unknown:
             raise ProfileError(f"a profile has no {unknown[0]!r}: it has {', '.join(known)}")
-        if not isinstance(value.get("weights", {}), Mapping):
-            raise ProfileError(f'weights is {value["weights"]!r}: give {{"lexical": 0.5, "dense": 0.5}}')
         return cls(**value)
 
     @classmethod
@@ -105,7 +107,10 @@ class Profile:
 
 
 def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
 
 
 def _whole(name: str, value: object, highest: int) -> None:
@@ -114,5 +119,5 @@ def _whole(name: str, value: object, highest: int) -> None:
 
 
 def _one_of(name: str, value: object, known: Mapping[str, object]) -> None:
-    if value not in known:
+    if not isinstance(value, str) or value not in known:
         raise ProfileError(f"{name} is {value!r}: it is one of {', '.join(known)}")

@@ -35,9 +35,9 @@ def asking(expression: str) -> Iterator[None]:
     except TransportError as error:
         status = error.status_code
         if not isinstance(status, int) or status >= 500 or status == 429:
-            raise SearchUnavailable(
-                f"OpenSearch answered {status}: {error.error}; try again later"
-            ) from error
+            says = isinstance(error.info, Mapping) and error.info.get("error")
+            reason = reason_of(_error(error.info)) if says else error.error
+            raise SearchUnavailable(f"OpenSearch answered {status}: {reason}; try again later") from error
         refusal = _error(error.info)
         raise SearchRejected(
             f"OpenSearch refused the request: {reason_of(refusal)}", status=status, error=refusal

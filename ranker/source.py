@@ -16,7 +16,7 @@ def without_vectors(body: Mapping[str, Any], vector_fields: Sequence[str]) -> di
     """
     if body.get("_source") is False or not vector_fields:
         return dict(body)
-    if "_source" not in body and "stored_fields" in body:
+    if "_source" not in body and "stored_fields" in body and "_source" not in items(body["stored_fields"]):
         # OpenSearch returns no _source beside stored fields: asking for a part of it would bring it back.
         return dict(body)
     wanted = body.get("_source", True)
@@ -30,3 +30,20 @@ def without_vectors(body: Mapping[str, Any], vector_fields: Sequence[str]) -> di
     if includes:
         merged = {**spec, "includes": includes, "excludes": excludes}
     return {**body, "_source": merged}
+
+
+def joined_without_vectors(node: Any, vector_fields: Sequence[str], inside: str = "") -> Any:
+    """A copy of a query whose inner hits of joined documents leave the vectors out.
+
+    Nested documents have none: vectors are fields of whole documents.
+    """
+    if isinstance(node, Mapping):
+        return {
+            key: without_vectors(value, vector_fields)
+            if key == "inner_hits" and inside in ("has_child", "has_parent") and isinstance(value, Mapping)
+            else joined_without_vectors(value, vector_fields, key)
+            for key, value in node.items()
+        }
+    if isinstance(node, list | tuple):
+        return [joined_without_vectors(each, vector_fields) for each in node]
+    return node

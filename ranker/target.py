@@ -90,7 +90,7 @@ def index_expression(index: str | Sequence[str]) -> str:
         BodyError: a name whose filters can't be known: another cluster's, date math, an exclusion.
     """
     names = index.split(",") if isinstance(index, str) else list(index)
-    for name in names:
+    for name in names or [""]:
         if not name or name[0] in "<-" or ":" in name:
             raise BodyError(
                 f"can't search {name!r}: give names or patterns of indices and aliases of this cluster, "

@@ -170,6 +170,18 @@ def test_f15_no_analysable_term_leaves_the_dense_leg(
         assert response["hits"]["total"] == {"value": 1, "relation": "gte"}
 
 
+@pytest.mark.parametrize("own_body", [True, False])
+def test_f15_more_words_than_the_page_can_be_fetched_by(
+    client: OpenSearch, make_index: Callable[..., str], tiny: Any, own_body: bool
+) -> None:
+    """Without a lexical leg nothing has found out yet that the query is too long."""
+    index = make_index([{"_id": "1", "title": "stroke", "angle": 0}])
+    text = " ".join(f"word{n}" for n in range(10_000))
+    body = {"query": {"match": {"title": text}}} if own_body else None
+    ranker = HybridRanker(client, tiny, profile=Profile(weights={"dense": 1}))
+    assert ids(ranker.search(index, body, text=text)) == ["1"]
+
+
 def test_f15_an_empty_text(client: OpenSearch, make_index: Callable[..., str], tiny: Any) -> None:
     index = make_index([{"_id": "1", "title": "stroke", "angle": 0}])
     ranker = HybridRanker(client, tiny)

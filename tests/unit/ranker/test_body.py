@@ -122,9 +122,16 @@ def test_f11_a_query_that_is_a_dense_leg_already_is_refused(query: Any, path: st
         read_body({"query": query}, depth=100)
 
 
-def test_f11_stored_fields_none_is_refused() -> None:
+@pytest.mark.parametrize("none", ["_none_", ["_none_"]])
+def test_f11_stored_fields_none_is_refused(none: Any) -> None:
     with pytest.raises(BodyError, match="_none_"):
-        read_body({"stored_fields": "_none_"}, depth=100)
+        read_body({"stored_fields": none}, depth=100)
+
+
+@pytest.mark.parametrize("body", [[1], "query", 5])
+def test_a_body_that_is_no_object_is_refused(body: Any) -> None:
+    with pytest.raises(BodyError, match="give a JSON object"):
+        read_body(body, depth=100)
 
 
 def test_f9_a_page_beyond_the_depth_is_refused() -> None:

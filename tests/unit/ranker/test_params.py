@@ -14,6 +14,12 @@ def test_f11_each_parameter_goes_where_it_belongs() -> None:
     assert url.naming == {"typed_keys": "true"}
 
 
+def test_pythons_values_are_the_urls() -> None:
+    url = read_params({"routing": ["a", "b"], "ignore_unavailable": True, "typed_keys": False}, text="x")
+    assert (url.header["routing"], url.header["ignore_unavailable"]) == ("a,b", "true")
+    assert url.naming == {"typed_keys": "false"}
+
+
 @pytest.mark.parametrize("name", sorted(REFUSED))
 def test_f11_refused_parameters_are_named(name: str) -> None:
     with pytest.raises(BodyError, match=f"the URL's '{name}' can't be used: "):

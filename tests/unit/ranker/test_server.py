@@ -40,6 +40,12 @@ def test_the_clients_failures_are_the_rankers(failure: Exception, expected: type
         raise failure
 
 
+def test_a_failure_of_the_server_says_why() -> None:
+    error = {"type": "search_phase_execution_exception", "root_cause": [{"reason": "can't be sorted"}]}
+    with pytest.raises(SearchUnavailable, match="answered 500: can't be sorted; try again"), asking("i"):
+        raise TransportError(500, "search_phase_execution_exception", {"error": error})
+
+
 def test_opensearchs_error_is_handed_on() -> None:
     error = {"type": "parsing_exception", "reason": "unknown query [x]"}
     with pytest.raises(SearchRejected, match=r"unknown query \[x\]") as refused, asking("i"):

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from trifuse.ranker.source import without_vectors
+from trifuse.ranker.source import joined_without_vectors, without_vectors
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,24 @@ from trifuse.ranker.source import without_vectors
 def test_vectors_and_nothing_else_are_left_out(asked: dict[str, Any], sent: dict[str, Any]) -> None:
     body = {"size": 1, **asked}
     assert without_vectors(body, ["v"]) == {"size": 1, "_source": sent}
+
+
+def test_stored_fields_with_the_source() -> None:
+    body = {"stored_fields": ["_source"]}
+    assert without_vectors(body, ["v"]) == {**body, "_source": {"excludes": ["v"]}}
+
+
+@pytest.mark.parametrize("kind", ["has_child", "has_parent"])
+def test_inner_hits_of_joined_documents_leave_vectors_out(kind: str) -> None:
+    def joined(inner_hits: dict[str, Any]) -> dict[str, Any]:
+        return {"bool": {"must": [{kind: {"query": {"match_all": {}}, "inner_hits": inner_hits}}]}}
+
+    assert joined_without_vectors(joined({"size": 1}), ["v"]) == joined(
+        {"size": 1, "_source": {"excludes": ["v"]}}
+    )
+    assert joined_without_vectors(joined({}), []) == joined({})
+    nested = {"nested": {"path": "p", "query": {"match_all": {}}, "inner_hits": {}}}
+    assert joined_without_vectors(nested, ["v"]) == nested
 
 
 def test_no_source_stays_none() -> None:

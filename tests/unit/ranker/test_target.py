@@ -120,7 +120,7 @@ def test_expressions(index: Any, expression: str) -> None:
     assert index_expression(index) == expression
 
 
-@pytest.mark.parametrize("index", ["", "a,-b", "<logs-{now/d}>", "other:a", ["a", ""]])
+@pytest.mark.parametrize("index", ["", "a,-b", "<logs-{now/d}>", "other:a", ["a", ""], []])
 def test_expressions_whose_filters_cannot_be_known(index: Any) -> None:
     with pytest.raises(BodyError, match="give names or patterns"):
         index_expression(index)
