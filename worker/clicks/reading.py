@@ -58,7 +58,8 @@ def read_clicks(
         format: `ubi`, `medcpt`, `tripclick`, `jsonl`, or `auto` to recognise it by the first records.
 
     Raises:
-        UnreadableLog: a file is missing, or of no kind that is known; or broken, after what stands before.
+        UnreadableLog: a file is missing, or of no kind that is known; or broken, after what stands before
+            the fault and in the other files.
     """
     with ExitStack() as stack:
         files = log_files(paths, stack, stdin)
@@ -70,18 +71,27 @@ def read_clicks(
                 for record in records(file):
                     if found := kind.text(record):
                         texts.add(*found)
+        broken: list[str] = []
         for file in files:
-            for record in records(file):
-                if isinstance(record, Broken):
-                    yield Fault(checks.NOT_AN_EVENT)
-                elif not isinstance(record, Entry) or kind.text(record) is None:
-                    yield kind.event(record, texts)
+            try:
+                for record in records(file):
+                    if isinstance(record, Broken):
+                        yield Fault(checks.NOT_AN_EVENT)
+                    elif not isinstance(record, Entry) or kind.text(record) is None:
+                        yield kind.event(record, texts)
+            except UnreadableLog as error:
+                broken.append(str(error))
+        if broken:
+            raise UnreadableLog("; ".join(broken))
 
 
 def _belongs(file: LogFile, kind: Format) -> bool:
     """Whether a file of a folder holds anything of this kind."""
     first = islice(records(file), _LOOK_AT)
-    return any(kind.matches(record) or kind.text(record) is not None for record in first)
+    try:
+        return any(kind.matches(record) or kind.text(record) is not None for record in first)
+    except UnreadableLog:
+        return True  # it may hold more of the log than can be read: the user is to know
 
 
 def _named(name: str) -> Format:
@@ -92,11 +102,17 @@ def _named(name: str) -> Format:
 
 def _recognised(files: list[LogFile]) -> Format:
     """The kind of the log: that of the first record that is one of a kind's."""
+    broken: list[str] = []
     for file in files:
-        for record in islice(records(file), _LOOK_AT):
-            for kind in FORMATS.values():
-                if kind.matches(record):
-                    return kind
+        try:
+            for record in islice(records(file), _LOOK_AT):
+                for kind in FORMATS.values():
+                    if kind.matches(record):
+                        return kind
+        except UnreadableLog as error:
+            broken.append(str(error))
+    if broken:
+        raise UnreadableLog("; ".join(broken))
     names = ", ".join(file.name for file in files) or "no file"
     raise UnreadableLog(
         f"{names}: not recognised as a click log. Expected UBI's ubi_queries and ubi_events, MedCPT's "

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 import ijson
@@ -46,11 +47,20 @@ def records(file: LogFile) -> Iterator[Record]:
     """
     try:
         with file.open() as stream:
-            head = stream.read(_HEAD)
+            head = _head(stream)
         with file.open() as stream:
             yield from _shape(head.lstrip(), whole=len(head) < _HEAD)(stream)
     except (OSError, EOFError, zlib.error, ijson.JSONError) as error:
         raise UnreadableLog(f"{file.name} can't be read to its end: {error}") from error
+
+
+def _head(stream: BinaryIO) -> bytes:
+    """The first bytes of a file, as far as it can be read: one that is cut soon holds events, too."""
+    head = b""
+    with suppress(OSError, EOFError, zlib.error):
+        while len(head) < _HEAD and (more := stream.read1(_HEAD - len(head))):  # type: ignore[attr-defined]
+            head += more
+    return head
 
 
 def _shape(head: bytes, *, whole: bool) -> Callable[[BinaryIO], Iterator[Record]]:

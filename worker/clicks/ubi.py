@@ -33,7 +33,7 @@ def text(record: Record) -> tuple[str, str] | None:
         return None
     query_id, query = as_id(record.get("query_id")), record.get("user_query")
     if "action_name" in record:
-        query = record.get("message") if record["action_name"] in _SEARCHES else None
+        query = record.get("message") if _action(record) in _SEARCHES else None
     return (query_id, query) if query_id and isinstance(query, str) else None
 
 
@@ -61,7 +61,7 @@ def event(record: Record, texts: QueryTexts) -> ClickEvent | Fault:
             user=user,
             shown=page,
         )
-    action = str(record["action_name"]).lower().replace("-", "_").replace(" ", "_")
+    action = _action(record)
     if action not in _CLICKS | _IMPRESSIONS:
         return Fault(None)
     if query_id is None:
@@ -77,6 +77,10 @@ def event(record: Record, texts: QueryTexts) -> ClickEvent | Fault:
         session=session,
         user=user,
     )
+
+
+def _action(record: dict[str, Any]) -> str:
+    return str(record["action_name"]).lower().replace("-", "_").replace(" ", "_")
 
 
 def _document(record: dict[str, Any]) -> str | None:

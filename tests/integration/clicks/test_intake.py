@@ -46,6 +46,20 @@ def made_up(number: int, seed: int = 7) -> list[ClickEvent]:
     ]
 
 
+def test_ids_that_two_indexes_of_an_alias_share(
+    client: OpenSearch, redis_client: Redis, index_name: str
+) -> None:
+    for part in ("-1", "-2"):
+        client.indices.create(index=index_name + part, body={"aliases": {index_name: {}}})
+        for n in range(10):
+            client.index(index=index_name + part, id=f"d{n}", body={})
+    client.indices.refresh(index=index_name)
+    report = Intake(client, redis_client, index_name).take(
+        [click(f"e{n}", doc_id=f"d{n}") for n in range(12)]
+    )
+    assert (report.counted, dict(report.rejected)) == (10, {checks.UNKNOWN_DOCUMENT: 2})
+
+
 def approx(found: dict[str, dict[str, float]]) -> dict[str, object]:
     return {key: pytest.approx(value, abs=1e-8) for key, value in found.items()}
 

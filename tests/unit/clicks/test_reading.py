@@ -96,7 +96,7 @@ def test_ubi_spellings_of_a_click(tmp_path: Path, action: str) -> None:
     assert ubi(tmp_path, action_name=action) == CLICK
 
 
-@pytest.mark.parametrize("action", ["add_to_cart", "purchase", "on_search", "scroll", None])
+@pytest.mark.parametrize("action", ["add_to_cart", "purchase", "on_search", "scroll", None, ["click"], {}])
 def test_ubi_other_actions_are_ignored(tmp_path: Path, action: object) -> None:
     assert ubi(tmp_path, action_name=action) == Fault(None)
 
@@ -347,6 +347,14 @@ def test_one_event_without_a_line_end(tmp_path: Path) -> None:
 # --- files ---
 
 
+def until_broken(*paths: Path) -> list[ClickEvent | Fault]:
+    """What is read before the error that a file is broken."""
+    events: list[ClickEvent | Fault] = []
+    with pytest.raises(UnreadableLog, match=r"\.gz can't be read to its end"):
+        events.extend(read_clicks(paths))
+    return events
+
+
 def test_gzip_a_byte_order_mark_and_standard_input(tmp_path: Path) -> None:
     line = b'\xef\xbb\xbf{"query": "asthma", "doc_id": "a"}\r\n'
     (tmp_path / "x").write_bytes(line)
@@ -363,6 +371,27 @@ def test_a_gzip_file_cut_in_the_middle_is_an_error_after_what_stands_before(tmp_
     assert next(events) == ClickEvent(query="asthma 0", doc_id="a")
     with pytest.raises(UnreadableLog, match=r"x\.gz can't be read to its end"):
         list(events)
+
+
+def test_a_short_gzip_file_that_is_cut_or_has_a_tail(tmp_path: Path) -> None:
+    """All of it is within what is looked at to recognise it."""
+    lines = b"".join(b'{"query": "asthma %d", "doc_id": "a"}\n' % i for i in range(300))
+    packed = gzip.compress(lines)
+    (tmp_path / "cut.gz").write_bytes(packed[:-100])
+    (tmp_path / "tail.gz").write_bytes(packed + b"garbage")
+    for name, least in (("cut.gz", 100), ("tail.gz", 300)):
+        events = until_broken(tmp_path / name)
+        assert len(events) >= least
+        assert events[0] == ClickEvent(query="asthma 0", doc_id="a")
+
+
+def test_what_stands_beside_a_broken_file_is_read(tmp_path: Path) -> None:
+    write(tmp_path / "day1", {"query": "asthma", "doc_id": "a"})
+    (tmp_path / "day2.gz").write_bytes(gzip.compress(b"x" * 100)[:15])
+    write(tmp_path / "day3", {"query": "copd", "doc_id": "b"})
+    for paths in ([tmp_path], sorted(tmp_path.iterdir())[::-1]):
+        events = until_broken(*paths)
+        assert {event.doc_id for event in events if isinstance(event, ClickEvent)} == {"a", "b"}
 
 
 @pytest.mark.parametrize("content", ["", "\n\n", "hello world\n", '{"a": 1}\n', "[1, 2]", "{\n"])
