@@ -87,4 +87,5 @@ def merge(
 
 
 def _text(value: bytes | str) -> str:
-    return value.decode() if isinstance(value, bytes) else value
+    # Bytes that are no text are no document's id.
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value

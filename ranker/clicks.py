@@ -17,6 +17,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
+from urllib.parse import quote
 
 import msgspec
 from opensearchpy import OpenSearch
@@ -195,7 +196,7 @@ class ClickStore:
         try:
             _, _, answer = connection.perform_request(
                 "POST",
-                f"/{queries_index(index)}/_search",
+                f"/{quote(queries_index(index), safe='')}/_search",
                 body=msgspec.json.encode(similar_queries_body(vector, space, self._m)),
                 headers={"content-type": "application/json"},
                 timeout=timeout_s,
@@ -206,10 +207,13 @@ class ClickStore:
             raise _NoSimilar(
                 f"similar past queries weren't found: {error.status_code} {error.error}"
             ) from error
-        found = [
-            (hit["fields"]["normalized"][0], similarity_of(hit["_score"], space.similarity))
-            for hit in msgspec.json.decode(answer)["hits"]["hits"]
-        ]
+        try:
+            found = [
+                (hit["fields"]["normalized"][0], similarity_of(hit["_score"], space.similarity))
+                for hit in msgspec.json.decode(answer)["hits"]["hits"]
+            ]
+        except (msgspec.DecodeError, LookupError, TypeError) as error:
+            raise _NoSimilar("similar past queries weren't found: the answer is no search's") from error
         floor = self._min_similarity
         if floor is None:
             floor = _COSINE_FLOOR if space.similarity == "cosine" else -math.inf

@@ -91,7 +91,7 @@ class HybridRanker:
         profile = profile or self._profile
         if not isinstance(text, str):
             raise BodyError(f"text is {text!r}: give the query's text as a string")
-        if filter is not None and not isinstance(filter, Mapping):
+        if filter is not None and (not isinstance(filter, Mapping) or not filter):
             raise BodyError(f"filter is {filter!r}: give one query as a JSON object")
         user = read_body({} if body is None else body, depth=profile.depth, start=from_, size=size)
         if explain is not None:

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from redis import Redis
 from typer.testing import CliRunner, Result
 
-from trifuse.deploy.cli.app import app
+from trifuse.deploy.cli.app import app, main
 from trifuse.encoder.errors import TrifuseError
+from trifuse.ranker.decay import HALF_LIFE_DAYS
+from trifuse.ranker.keys import queries_key
 
 Run = Callable[..., Result]
 LINES = [
@@ -108,6 +111,20 @@ def test_no_click_store_is_said_before_anything_is_read(
     result = run("load", str(tmp_path / "x"))
     assert isinstance(result.exception, TrifuseError)
     assert "start Redis" in str(result.exception)
+
+
+def test_a_key_that_something_else_wrote_is_said(
+    run: Run,
+    redis_client: Redis,
+    index: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    redis_client.set(queries_key(index, HALF_LIFE_DAYS), "x")
+    monkeypatch.setattr("sys.argv", ["trifuse", "clicks", "show", "--index", index])
+    with pytest.raises(SystemExit, match="1"):
+        main()
+    assert "trifuse: Redis refused: WRONGTYPE" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["load", "show", "rebuild"])

@@ -16,9 +16,11 @@ from opensearchpy import OpenSearch
 from redis import Redis
 from redis.crc import key_slot
 
+from trifuse.encoder.marks import VECTOR_FIELD, mark
 from trifuse.encoder.spaces import EncoderSpace
+from trifuse.encoder.templates import text_hash
 from trifuse.ranker.clicks import ClickStore
-from trifuse.ranker.past_queries import queries_index
+from trifuse.ranker.past_queries import queries_index, query_space
 from trifuse.worker.clicks.events import ClickEvent
 from trifuse.worker.clicks.intake import Intake
 
@@ -278,3 +280,34 @@ def test_c6_it_recovers_by_itself(
     assert store.lookup(index, "asthma", budget_s=5).scores == {"d1": 1.0}
     store._bounded[5 / 4].connection_pool.disconnect()
     assert store.lookup(index, "asthma", budget_s=5).scores == {"d1": 1.0}
+
+
+def test_bytes_that_are_no_text_are_no_documents_id(
+    store: ClickStore, redis_client: Redis, index: str, intake: Intake
+) -> None:
+    intake.take(click("asthma", "d1"))
+    (key,) = redis_client.scan_iter(match=f"trifuse:{{{index}}}:*:q:*")
+    redis_client.zadd(key, {b"\xff\xfe": 0.0})
+    assert set(store.lookup(index, "asthma", budget_s=5).scores) == {"d1", "\ufffd\ufffd"}
+
+
+def test_a_past_query_of_another_make_leaves_the_same_query(
+    store: ClickStore, client: OpenSearch, index: str, space: EncoderSpace, intake: Intake
+) -> None:
+    intake.take(click("asthma", "d1"))
+    alien = {VECTOR_FIELD: [1.0, 0.0, 0.0], **mark(VECTOR_FIELD, query_space(space).id, text_hash("copd"))}
+    client.index(index=queries_index(index), id="alien", body=alien, params={"refresh": "true"})
+    evidence = store.lookup(index, "asthma", QUERY, space=space, budget_s=5)
+    assert (dict(evidence.scores), evidence.state) == ({"d1": 1.0}, "partial")
+
+
+def test_an_alias_whose_name_looks_like_an_escape(
+    store: ClickStore, client: OpenSearch, redis_client: Redis, index: str, space: EncoderSpace
+) -> None:
+    alias = f"50%25-{index}"
+    client.indices.put_alias(index=index, name=alias)
+    Intake(client, redis_client, alias).take(click("asthma", "d1"))
+    evidence = store.lookup(alias, "asthma", QUERY, space=space, budget_s=5)
+    assert (dict(evidence.scores), evidence.state, evidence.reason) == ({"d1": 1.0}, "ok", None)
+    for key in redis_client.scan_iter(match=f"trifuse:{{{alias}}}:*"):
+        redis_client.delete(key)

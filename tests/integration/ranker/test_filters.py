@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from opensearchpy import OpenSearch
 
-from trifuse.ranker import HybridRanker, Profile
+from trifuse.ranker import BodyError, HybridRanker, Profile
 
 TEXT = {"match": {"title": "stroke"}}
 MINE = {"term": {"tenant": "a"}}
@@ -105,6 +105,12 @@ def test_f16_a_filter_given_beside_the_body_holds_in_every_leg(
         response = ranker.search(index, body, text="stroke", filter=MINE, size=100)
         assert tenants_by_leg(response) == {"lexical": {"a"}, "dense": {"a"}, "clicks": {"a"}}
         assert response["trifuse"]["filter"]["given"] == MINE
+
+
+@pytest.mark.parametrize("filter", [{}, [], "tenant:a"])
+def test_a_filter_that_is_no_query_is_refused(ranker: HybridRanker, filter: Any) -> None:
+    with pytest.raises(BodyError, match="give one query"):
+        ranker.search("any", {"query": TEXT}, text="stroke", filter=filter)
 
 
 def test_f16_a_filtered_alias(
