@@ -24,8 +24,8 @@ from trifuse.ranker.queries import (
 )
 from trifuse.ranker.types import Clause
 
-IsText = Callable[[str], bool]
-"""Whether a field, or any field of a pattern, is analysed text."""
+IsText = Callable[[str], bool | None]
+"""Whether a field, or any field of a pattern, is analysed text; None where that differs by index."""
 
 _NO_MATCH: Clause = {"match_none": {}}
 _BOOL_KEYS = frozenset(
@@ -66,7 +66,8 @@ def all_of(clauses: Sequence[Clause]) -> Clause | None:
 def lift(query: Any, *, is_text: IsText = lambda field: True, path: str = "query") -> Lifted:
     """The filters that a query holds.
 
-    `is_text` tells a `match` on a keyword field, which is a filter, from one on text, which isn't.
+    `is_text` tells a `match` on a keyword field, which is a filter, from one on text, which isn't. On a field
+    that is a keyword here and text there it can't be classified.
 
     >>> lift({"bool": {"must": [{"match": {"title": "asthma"}}, {"term": {"tenant": "a"}}]}}).clauses
     ({'term': {'tenant': 'a'}},)
@@ -79,7 +80,7 @@ def lift(query: Any, *, is_text: IsText = lambda field: True, path: str = "query
         return _COMPOUND[kind](content, is_text, f"{path}.{kind}")
     if kind in TERM_LEVEL or (kind in FULL_TEXT and _is_filter(kind, content, is_text)):
         return Lifted((without_inner_hits(query),))
-    if kind == "match_all" or (kind in FULL_TEXT and not _names_fields(kind, content)):
+    if kind == "match_all" or (kind in FULL_TEXT and _is_full_text(kind, content, is_text)):
         return Lifted()
     return Lifted(not_lifted=(f"{path}: {kind}",))
 
@@ -206,7 +207,13 @@ def _scores_no_text(query: Any, is_text: IsText) -> bool:
 def _is_filter(kind: str, content: Any, is_text: IsText) -> bool:
     """Whether a full-text query is on fields that aren't analysed."""
     fields = _fields(kind, content)
-    return bool(fields) and not _names_fields(kind, content) and not any(map(is_text, fields))
+    return bool(fields) and not _names_fields(kind, content) and all(is_text(f) is False for f in fields)
+
+
+def _is_full_text(kind: str, content: Any, is_text: IsText) -> bool:
+    """Whether it is on analysed fields, one at least."""
+    fields = _fields(kind, content)
+    return not _names_fields(kind, content) and (not fields or any(map(is_text, fields)))
 
 
 def _names_fields(kind: str, content: Any) -> bool:

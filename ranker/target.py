@@ -25,6 +25,7 @@ class Target:
         spaces: index to vector field to space.
         fields: every field that any of the indices maps.
         text_fields: those that any of them analyses.
+        plain_fields: those that any of them maps to a type that isn't analysed.
     """
 
     expression: str
@@ -33,17 +34,19 @@ class Target:
     spaces: Mapping[str, Mapping[str, Space]]
     fields: frozenset[str]
     text_fields: frozenset[str]
+    plain_fields: frozenset[str] = frozenset()
 
     @property
     def is_one_name(self) -> bool:
         """Whether the expression is the name of one index or alias."""
         return not set("*,") & set(self.expression) and self.expression != "_all"
 
-    def is_text(self, field: str) -> bool:
-        """Whether a match on the field, or on the fields of a pattern, is full text."""
-        if "*" not in field:
-            return field in self.text_fields
-        return any(_names(field, each) for each in self.text_fields)
+    def is_text(self, field: str) -> bool | None:
+        """Whether a match on the field, or on any field of a pattern, is full text; None: in some indices."""
+        found = {each for each in self.text_fields if _names(field, each)} if "*" in field else {field}
+        if found & (self.text_fields - self.plain_fields):
+            return True
+        return None if found & self.text_fields else False
 
     def vector_fields(self) -> list[str]:
         """The fields that hold trifuse's vectors."""
@@ -104,15 +107,24 @@ def read_target(expression: str, answer: Mapping[str, Any]) -> Target:
     spaces: dict[str, Mapping[str, Space]] = {}
     fields: set[str] = set()
     text_fields: set[str] = set()
+    plain_fields: set[str] = set()
     for index, about in answer.items():
         mapping = about.get("mappings") or {}
         spaces[index] = spaces_in_meta(mapping.get("_meta"))
         mapped = dict(_fields(mapping.get("properties") or {}))
         fields.update(mapped)
-        text_fields.update(path for path, field in mapped.items() if _is_text(field, mapped))
+        text = {path for path, field in mapped.items() if _is_text(field, mapped)}
+        text_fields |= text
+        plain_fields |= {path for path, field in mapped.items() if "type" in field} - text
     filters = {index: _filter_of(expression, index, about) for index, about in answer.items()}
     return Target(
-        expression, frozenset(answer), _across(filters), spaces, frozenset(fields), frozenset(text_fields)
+        expression,
+        frozenset(answer),
+        _across(filters),
+        spaces,
+        frozenset(fields),
+        frozenset(text_fields),
+        frozenset(plain_fields),
     )
 
 

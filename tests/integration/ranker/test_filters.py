@@ -107,6 +107,18 @@ def test_f16_a_filter_given_beside_the_body_holds_in_every_leg(
         assert response["trifuse"]["filter"]["given"] == MINE
 
 
+def test_f16_a_tenant_that_one_of_two_indices_analyses(
+    client: OpenSearch, make_index: Callable[..., str], ranker: HybridRanker, index_name: str
+) -> None:
+    """A match on it is a filter here and full text there: no leg may go beyond the query's own matches."""
+    index, other = two_tenants(make_index), f"{index_name}-dynamic"
+    client.index(index=other, id="b0", body={"title": "stroke", "tenant": "b"}, params={"refresh": "true"})
+    body = {"query": {"bool": {"must": [TEXT, {"match": {"tenant": "a"}}]}}}
+    response = ranker.search([index, other], body, text="stroke", size=100)
+    assert set().union(*tenants_by_leg(response).values()) == {"a"}
+    assert response["trifuse"]["filter"]["not_lifted"] == ["query.bool.must[1]: match"]
+
+
 @pytest.mark.parametrize("filter", [{}, [], "tenant:a"])
 def test_a_filter_that_is_no_query_is_refused(ranker: HybridRanker, filter: Any) -> None:
     with pytest.raises(BodyError, match="give one query"):

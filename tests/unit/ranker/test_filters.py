@@ -197,6 +197,19 @@ def test_a_match_that_reaches_text_is_full_text(query: dict[str, Any]) -> None:
     assert lift(query, is_text=lambda field: fnmatchcase("title", field)) == Lifted()
 
 
+def test_f16_a_match_on_a_field_that_is_text_in_some_indices_only() -> None:
+    def is_text(field: str) -> bool | None:
+        return {"title": True, "tenant": None}.get(field, False)
+
+    query = {"match": {"tenant": "a"}}
+    assert lift({"bool": {"must": [TEXT, query]}}, is_text=is_text).not_lifted == (
+        "query.bool.must[1]: match",
+    )
+    several = {"multi_match": {"query": "a", "fields": ["tenant", "title"]}}
+    assert lift(several, is_text=is_text) == Lifted()
+    assert lift({"nested": {"path": "p", "query": query}}, is_text=is_text).not_lifted
+
+
 def test_all_of() -> None:
     assert all_of([]) is None
     assert all_of([TENANT]) == TENANT

@@ -79,6 +79,15 @@ def test_text_fields() -> None:
     assert not found.is_text("arm.t*")
 
 
+def test_f16_a_field_that_is_text_in_one_index_and_a_keyword_in_another() -> None:
+    def mapped(**types: str) -> dict[str, Any]:
+        return {"mappings": {"properties": {name: {"type": each} for name, each in types.items()}}}
+
+    found = read_target("x", {"i": mapped(tenant="text", title="text"), "j": mapped(tenant="keyword")})
+    verdicts = [found.is_text(field) for field in ("tenant", "title", "year", "ten*", "t*", "y*")]
+    assert verdicts == [None, True, False, None, True, False]
+
+
 def test_f11_collapse_on_a_field_that_is_nowhere() -> None:
     found = read_target("i", {"i": {"mappings": {"properties": {"group": {"type": "keyword"}}}}})
     check_collapse(None, found)
