@@ -14,6 +14,7 @@ from typing import Annotated
 import msgspec
 import typer
 
+from trifuse.deploy.cli import INTERRUPTED
 from trifuse.deploy.cli.common import (
     BrokerOption,
     EncoderOption,
@@ -35,8 +36,6 @@ from trifuse.indexer.readers import Record, Rejection, read_trials
 from trifuse.indexer.readers.read import STDIN, require_path
 from trifuse.indexer.report import LoadReport
 from trifuse.indexer.trial import TRIAL_TEMPLATE
-
-_INTERRUPTED = 130
 
 PathsArgument = Annotated[
     list[str], typer.Argument(metavar="PATH...", help="Files, folders or zips; - is standard input.")
@@ -122,7 +121,7 @@ def load_command(
     else:
         tell(latest)
     if interrupted:
-        fail("interrupted: what was written stays, the same command goes on from there", _INTERRUPTED)
+        fail("interrupted: what was written stays, the same command goes on from there", INTERRUPTED)
     if latest.rejected:
         fail_rejected(latest)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -129,3 +131,18 @@ def test_an_error_of_a_service_is_a_sentence(
     told = capsys.readouterr().err
     assert said in told
     assert len(told) < 600
+
+
+def test_ctrl_c_while_the_commands_are_imported_is_a_sentence() -> None:
+    code = """if True:
+        import sys, trifuse.deploy.cli as cli
+        assert not {"typer", "rich", "opensearchpy"} & set(sys.modules), "imported before main can see Ctrl-C"
+        class Interrupted:
+            def find_spec(self, name, path=None, target=None):
+                if name == "trifuse.deploy.cli.app":
+                    raise KeyboardInterrupt
+        sys.meta_path.insert(0, Interrupted())
+        cli.main()
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "trifuse: interrupted\n")
