@@ -23,6 +23,7 @@ from trifuse.deploy.cli.common import (
     emit,
     err,
     fail,
+    index_name,
     out,
 )
 from trifuse.deploy.config import Settings, celery_app, opensearch_client, redis_client, resolve
@@ -45,7 +46,10 @@ clicks = typer.Typer(
 FilesArgument = Annotated[
     list[str], typer.Argument(metavar="FILE", help="Files (plain or gzip), folders; - is standard input.")
 ]
-IndexOption = Annotated[str, typer.Option("--index", help="The search index, or alias, that was clicked on.")]
+IndexOption = Annotated[
+    str,
+    typer.Option("--index", help="The search index, or alias, that was clicked on.", callback=index_name),
+]
 FormatOption = Annotated[
     str, typer.Option("--format", metavar="|".join((AUTO, *FORMATS)), help="What the files hold.")
 ]

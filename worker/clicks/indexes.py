@@ -10,6 +10,7 @@ from opensearchpy.exceptions import NotFoundError, RequestError
 from trifuse.encoder.marks import VECTOR_FIELD
 from trifuse.encoder.spaces import EncoderSpace, Space, spaces_in_meta
 from trifuse.indexer.mapping import index_body
+from trifuse.indexer.names import name_fault
 from trifuse.ranker.past_queries import queries_index, query_space
 from trifuse.worker.clicks.errors import SearchIndexMissing
 
@@ -76,8 +77,11 @@ def encoder_of(client: OpenSearch, index: str) -> EncoderSpace | None:
     """The encoder that a search index (or alias) is embedded by; None where it has no vectors.
 
     Raises:
-        SearchIndexMissing: there is no such index.
+        SearchIndexMissing: there is no such index, or the name stands for several.
     """
+    # By a pattern the log's own indexes would be several, too.
+    if fault := name_fault(index):
+        raise SearchIndexMissing(f"clicks belong to one index or alias, and {index!r} is none: {fault}")
     for spaces in _spaces(client, index):
         space = spaces.get(VECTOR_FIELD) or next(iter(spaces.values()), None)
         if space is not None:

@@ -101,6 +101,9 @@ def test_wrong_usage_ends_with_2(run: Run, tmp_path: Path) -> None:
     (tmp_path / "x").write_text(lines(*LINES))
     assert run("load", str(tmp_path / "x"), "--format", "csv").exit_code == 2
     assert CliRunner().invoke(app, ["clicks", "load", str(tmp_path / "x")]).exit_code == 2
+    for command in ("load", "show", "rebuild"):
+        files = [str(tmp_path / "x")] if command == "load" else []
+        assert CliRunner().invoke(app, ["clicks", command, *files, "--index", "trials*"]).exit_code == 2
 
 
 def test_no_click_store_is_said_before_anything_is_read(

@@ -19,6 +19,7 @@ from trifuse.worker.clicks.errors import ClickStoreDown, SearchIndexMissing
 from trifuse.worker.clicks.events import ClickEvent
 from trifuse.worker.clicks.indexes import events_index
 from trifuse.worker.clicks.intake import Intake
+from trifuse.worker.clicks.rebuild import rebuild
 
 NOW = 1.75e9
 DAY = 86_400.0
@@ -44,6 +45,20 @@ def made_up(number: int, seed: int = 7) -> list[ClickEvent]:
         )
         for i in range(number)
     ]
+
+
+@pytest.mark.parametrize("pattern", ["{}*", "{},{}", "_all", ""])
+def test_clicks_belong_to_one_name(
+    client: OpenSearch, redis_client: Redis, index: str, intake: Intake, pattern: str
+) -> None:
+    """By a pattern a rebuild would find past queries of several indexes, and delete them."""
+    intake.take([click("e1")])
+    name = pattern.format(index, index)
+    with pytest.raises(SearchIndexMissing, match="one index or alias"):
+        Intake(client, redis_client, name)
+    with pytest.raises(SearchIndexMissing, match="one index or alias"):
+        rebuild(client, redis_client, name)
+    assert client.indices.exists(index=queries_index(index))
 
 
 def test_ids_that_two_indexes_of_an_alias_share(
