@@ -6,7 +6,11 @@ where all went well, 1 where something was rejected or failed, 2 for wrong usage
 
 from __future__ import annotations
 
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import Annotated, Any, NoReturn
 
 import msgspec
@@ -53,3 +57,17 @@ def fail(message: str, status: int = 1) -> NoReturn:
     """End the command with one clear sentence on stderr."""
     err.print(f"trifuse: {message}", style="red", markup=False, soft_wrap=True)
     raise typer.Exit(status)
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """SIGTERM ends the command as Ctrl-C does: what it began is put back."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

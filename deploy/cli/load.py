@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
-from types import FrameType
 from typing import Annotated
 
 import msgspec
@@ -24,6 +21,7 @@ from trifuse.deploy.cli.common import (
     emit,
     fail,
     index_name,
+    terminable,
 )
 from trifuse.deploy.cli.load_output import estimated, fail_rejected, progress_bar, tell
 from trifuse.deploy.config import Settings, celery_app, opensearch_client, require_opensearch, resolve
@@ -90,7 +88,7 @@ def load_command(
     if sentences:
         items = estimated(items, limit, space.encoder)
     latest = LoadReport(index=index)
-    with progress_bar(limit) as progress, _terminable():
+    with progress_bar(limit) as progress, terminable():
         task = progress.add_task("loading", total=limit, rejected=0)
 
         def show(so_far: LoadReport) -> None:
@@ -145,17 +143,3 @@ def _enqueue(settings: Settings) -> Enqueue | None:
     from trifuse.worker.enqueue import celery_enqueue
 
     return celery_enqueue(celery_app(settings))
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """SIGTERM ends the load as Ctrl-C does: with the index's settings put back."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -28,6 +28,7 @@ from trifuse.deploy.cli.common import (
     emit,
     err,
     out,
+    terminable,
 )
 from trifuse.deploy.config import resolve, without_password
 from trifuse.deploy.local.places import home_dir
@@ -102,7 +103,7 @@ def up_command(
         heap=heap,
         workers=default_workers() if workers is None else workers,
     )
-    with _progress() as show:
+    with _progress() as show, terminable():
         state, started = up(wanted, progress=show)
     if not started:
         err.print("Everything is up already.")

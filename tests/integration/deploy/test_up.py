@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pwd
@@ -11,6 +12,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -160,3 +162,33 @@ def test_a_server_that_dies_while_starting(machine: Machine) -> None:
 
 def test_wrong_usage_is_2(machine: Machine) -> None:
     assert machine.run("up", "--heap", "banana").returncode == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_up_that_is_ended_leaves_nothing_running(machine: Machine, number: signal.Signals) -> None:
+    """Nothing is noted before all of it runs, so that `down` couldn't end what was left."""
+    home = machine.home.with_name(f"ended-{number.name}")
+    command = [str(Path(sys.executable).with_name("trifuse")), "up", "--opensearch-port", "0"]
+    with subprocess.Popen(
+        [*command, "--redis-port", "0", "--workers", "0"],
+        env=machine.environ | {"TRIFUSE_HOME": str(home)},
+        stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as process:
+        deadline = time.monotonic() + 120
+        while not _running_in(home / "redis") and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert _running_in(home / "redis")
+        process.send_signal(number)
+        assert process.wait(timeout=60) == 130
+    assert _running_in(home) == []
+
+
+def _running_in(folder: Path) -> list[int]:
+    """The processes whose current folder is this one or below it."""
+    found = []
+    for link in Path("/proc").glob("[0-9]*/cwd"):
+        with contextlib.suppress(OSError):
+            if link.readlink().is_relative_to(folder):
+                found.append(int(link.parent.name))
+    return found
