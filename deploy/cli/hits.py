@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
+
+from trifuse.deploy.clamped import Clamped
 
 LEGS = ("lexical", "dense", "clicks")
 _TITLES = ("brief_title", "title", "name", "headline", "official_title", "text")
@@ -14,21 +18,30 @@ _TITLES = ("brief_title", "title", "name", "headline", "official_title", "text")
 
 def hits_table(response: Mapping[str, Any], *, start: int = 0, explain: bool = False) -> Table:
     """A row a hit: title and id, the fused score, and what each leg gave."""
-    total = response["hits"].get("total")
-    counted = (
-        "" if total is None else f"{'' if total['relation'] == 'eq' else 'at least '}{total['value']} hits, "
-    )
-    table = Table(title=f"{counted}{response['took']} ms", title_justify="left", expand=True)
+    table = Table(title=summary(response), title_justify="left", expand=True)
     table.add_column("", justify="right", style="dim", no_wrap=True)
-    table.add_column("document", ratio=1, no_wrap=True, overflow="ellipsis")
+    table.add_column("document", ratio=1)
     table.add_column("score", justify="right", no_wrap=True)
     for leg in LEGS:
         table.add_column(leg, justify="right", no_wrap=True)
     for rank, hit in enumerate(response["hits"]["hits"], start=start + 1):
         cells = (_leg(hit["trifuse"]["legs"].get(leg), explain=explain) for leg in LEGS)
-        label = Text.assemble(title_of(hit.get("_source") or {}), "\n", (hit["_id"], "dim"))
+        label = Group(
+            Clamped(Text(title_of(hit.get("_source") or {}))), Clamped(Text(hit["_id"], "dim"), lines=1)
+        )
         table.add_row(str(rank), label, f"{hit['_score']:.4f}", *cells)
+    if explain:
+        table.caption = "#rank and score by that signal alone; then its weight x its score normalised"
     return table
+
+
+def summary(response: Mapping[str, Any]) -> str:
+    """How many hits there are, and how long they took."""
+    total = response["hits"].get("total")
+    took = f"{response['took']} ms"
+    if total is None:
+        return took
+    return f"{'' if total['relation'] == 'eq' else 'at least '}{total['value']} hits, {took}"
 
 
 def title_of(source: Mapping[str, Any]) -> str:
@@ -53,7 +66,7 @@ def filter_lines(response: Mapping[str, Any]) -> list[Text]:
     """What the legs beside the lexical one were held to, where anything was required."""
     filters = response["trifuse"]["filter"]
     lines = [
-        Text(f"filter   {name}: {filters[name]}", style="dim")
+        Text(f"filter   {name}: {json.dumps(filters[name], ensure_ascii=False)}", style="dim")
         for name in ("given", "alias", "post_filter", "lifted")
         if filters[name]
     ]

@@ -20,7 +20,7 @@ from trifuse.deploy.cli.common import (
     fail,
     out,
 )
-from trifuse.deploy.cli.hits import filter_lines, hits_table, leg_lines
+from trifuse.deploy.cli.hits import filter_lines, hits_table, leg_lines, summary
 from trifuse.deploy.config import Settings, opensearch_client, redis_client, resolve
 from trifuse.encoder.errors import EncoderError
 from trifuse.encoder.registry import load_encoder
@@ -29,12 +29,18 @@ from trifuse.ranker import BodyError, ClickStore, HybridRanker, Profile
 from trifuse.ranker.body_template import fill_template
 from trifuse.ranker.errors import ProfileError
 
+_WEIGHTS = ",".join(f"{leg}={weight:g}" for leg, weight in Profile().weights.items())
+
 IndexArgument = Annotated[str, typer.Argument(metavar="INDEX", help="An index, an alias, or a pattern.")]
-TextArgument = Annotated[str, typer.Argument(metavar="TEXT", help="What to search for.")]
+TextArgument = Annotated[str, typer.Argument(metavar="TEXT", help="What to search for, in quotes.")]
 SizeOption = Annotated[int | None, typer.Option("--size", min=0, help="Hits to show; the body's, else 10.")]
 FromOption = Annotated[int | None, typer.Option("--from", min=0, help="Hits to leave out before them.")]
 ProfileOption = Annotated[
-    str | None, typer.Option("--profile", help="Weights (lexical=0.5,dense=0.4,clicks=0.1), or a JSON file.")
+    str | None,
+    typer.Option(
+        "--profile",
+        help=f"Weights, or a JSON file. Without it: {_WEIGHTS}.",
+    ),
 ]
 FilterOption = Annotated[
     str | None, typer.Option("--filter", help="A query that every hit must match: JSON, or a file of it.")
@@ -137,7 +143,10 @@ def _encoder(settings: Settings, profile: Profile, *, named: bool) -> Encoder | 
 
 
 def _show(response: dict[str, Any], *, start: int, explain: bool) -> None:
-    out.print(hits_table(response, start=start, explain=explain))
+    if response["hits"]["hits"]:
+        out.print(hits_table(response, start=start, explain=explain))
+    else:
+        out.print(summary(response))
     for line in leg_lines(response):
         out.print(line)
     if explain:

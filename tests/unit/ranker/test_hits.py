@@ -54,7 +54,9 @@ def test_a_row_a_hit() -> None:
     assert "A [bold]trial[/bold]" in text
     assert "#2  7.25" in text
     assert "0.40 x 0.500" not in text
-    assert "0.40 x 0.500" in shown(hits_table(RESPONSE, explain=True))
+    explained = shown(hits_table(RESPONSE, explain=True))
+    assert "0.40 x 0.500" in explained
+    assert "weight x its score normalised" in explained
 
 
 def test_no_total_and_no_source() -> None:
@@ -86,6 +88,6 @@ def test_how_each_leg_fared() -> None:
 
 def test_filters() -> None:
     assert shown(*filter_lines(RESPONSE)).splitlines() == [
-        "filter   alias: {'term': {'t': 1}}",
+        'filter   alias: {"term": {"t": 1}}',
         "filter   not lifted: query: wrapper; other legs re-score lexical matches only",
     ]
