@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from trifuse.deploy.demo import steps
-from trifuse.deploy.demo.advice import next_commands
+from trifuse.deploy.demo.advice import next_commands, program
 from trifuse.deploy.demo.narrator import Narrator
 from trifuse.deploy.demo.rankings import LEGS, Ranked, ranked, remarks
 from trifuse.deploy.demo.report import Early, Report, rankings_of
@@ -210,11 +210,11 @@ def _advise(wanted: Wanted, query: str, narrator: Narrator) -> None:
     if wanted.data:
         narrator.say(
             "The click leg is empty: no clicks came with these files. With a log of yours:"
-            f"\n  trifuse clicks load events.ndjson --index {wanted.index}"
+            f"\n  {program()} clicks load events.ndjson --index {wanted.index}"
         )
     indexes = [wanted.index, *([sentence_index(wanted.index)] if wanted.sentences else [])]
     narrator.title("\nTry next")
-    narrator.say("\n".join(next_commands(indexes, query, sample=not wanted.data)))
+    narrator.say("\n".join(next_commands(indexes, query, sample=not wanted.data, program=program())))
 
 
 def stop(narrator: Narrator) -> None:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from trifuse.deploy.demo.advice import next_commands
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from trifuse.deploy.demo.advice import next_commands, program
 
 
 def test_the_sample_has_more_queries() -> None:
@@ -21,3 +27,20 @@ def test_of_ones_own_files_only_the_query_is_known() -> None:
         "trifuse status",
         "trifuse down",
     ]
+
+
+def test_trifuse_is_called_as_it_was_where_the_path_lacks_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", [".venv of mine/bin/trifuse", "demo"])
+    called = program()
+    assert shlex.split(called) == [".venv of mine/bin/trifuse"]
+    assert next_commands(["mine"], "asthma", sample=False, program=called)[-1] == f"{called} down"
+
+    monkeypatch.setattr(sys, "argv", ["-c", "demo"])
+    assert program() == "trifuse"
+
+    monkeypatch.setattr(sys, "argv", [".venv/bin/trifuse", "demo"])
+    (tmp_path / "trifuse").touch(mode=0o755)
+    assert program() == "trifuse"
