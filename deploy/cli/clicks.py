@@ -84,12 +84,13 @@ def load_command(
 
     {"query": "asthma in children", "doc_id": "NCT00000001", "timestamp": "2026-03-01T10:00:00Z"}
 
-    where query and doc_id are needed, and timestamp, event_id, query_id, session, user, position (from 1),
-    count, kind (click or impression) and shown (the ids on the page) may stand. Without an event_id, equal
-    lines are one event.
+    where query and doc_id are needed; timestamp, event_id, query_id, session,
+    user, position (from 1), count, kind (click or impression) and shown (the
+    ids on the page) may stand. Without an event_id, equal lines are one event.
 
-    Examples: [bold]trifuse clicks load ubi_queries.ndjson ubi_events.ndjson.gz --index trials[/bold]
-    or [bold]zcat clicks.jsonl.gz | trifuse clicks load - --index trials[/bold]
+    Examples:
+    [bold]trifuse clicks load ubi_queries.ndjson ubi_events.ndjson.gz --index trials[/bold]
+    [bold]zcat clicks.jsonl.gz | trifuse clicks load - --index trials[/bold]
     """
     if format not in (AUTO, *FORMATS):
         raise typer.BadParameter(
@@ -107,7 +108,7 @@ def load_command(
         def step(so_far: IntakeReport) -> None:
             nonlocal report
             report = so_far
-            show(f"{report.counted:,} counted, {report.read - report.counted:,} rejected")
+            show(_counted(report))
 
         try:
             intake.take(read_clicks(files, format, stdin=sys.stdin.buffer), progress=step)
@@ -119,7 +120,7 @@ def load_command(
         _tell(report)
     if broken is not None:
         fail(str(broken))
-    if report.rejected.keys() - {DUPLICATE}:  # a log that is loaded again has nothing but duplicates
+    if _rejected(report):  # a log that is loaded again has nothing but duplicates
         raise typer.Exit(1)
 
 
@@ -134,6 +135,8 @@ def show_command(
 ) -> None:
     """Show the most clicked queries, or the documents clicked for one query, by decayed clicks.
 
+    A click counts half after each 90 days.
+
     Example: [bold]trifuse clicks show --index trials --query "asthma in children"[/bold]
     """
     settings = resolve(opensearch=opensearch, redis=redis)
@@ -143,6 +146,7 @@ def show_command(
         if as_json:
             emit({"query": query, "documents": documents})
             return
+        missing = f"no clicks of {index} are counted for {query!r}"
         table = Table("document", "decayed clicks", title=query)
         for document in documents:
             table.add_row(document.id, f"{document.clicks:.3g}")
@@ -151,10 +155,13 @@ def show_command(
         if as_json:
             emit({"queries": queries})
             return
+        missing = (
+            f"no clicks are counted for {index}: `trifuse clicks load FILE --index {index}` counts a log's"
+        )
         table = Table("query", "clicks", "documents", title=f"queries of {index}")
         for item in queries:
             table.add_row(item.query, f"{item.clicks:,}", f"{item.documents:,}")
-    out.print(table if table.row_count else "no clicks are counted for it", markup=False)
+    out.print(table if table.row_count else missing, markup=False, soft_wrap=not table.row_count)
 
 
 @clicks.command("rebuild")
@@ -166,8 +173,9 @@ def rebuild_command(
 ) -> None:
     """Make the counts in Redis and the past queries again from the event index.
 
-    Searches and live clicks go on meanwhile: a query has its old counts until it has its new ones. Past
-    queries whose vectors are of another encoder than the index's then wait for [bold]trifuse sync[/bold].
+    Searches and live clicks go on meanwhile: a query has its old counts until
+    it has its new ones. Past queries whose vectors are of another encoder than
+    the index's then wait for [bold]trifuse sync[/bold].
 
     Example: [bold]trifuse clicks rebuild --index trials[/bold]
     """
@@ -196,13 +204,24 @@ def rebuild_command(
 
 def _tell(report: IntakeReport) -> None:
     out.print(
-        f"read {report.read:,}: counted {report.counted:,}, rejected {report.read - report.counted:,}; "
-        f"{report.queries:,} new queries, {report.pairs:,} new pairs of query and document; kept "
+        f"read {report.read:,}: {_counted(report)}; {report.queries:,} new queries, "
+        f"{report.pairs:,} new pairs of query and document; kept "
         f"{report.impressions:,} impressions, ignored {report.ignored:,} other records",
         soft_wrap=True,
     )
     for reason, number in report.rejected.most_common():
-        out.print(f"  {number:,} {reason}", markup=False)
+        if reason != DUPLICATE:
+            out.print(f"  {reason}: {number:,}", markup=False)
+
+
+def _counted(report: IntakeReport) -> str:
+    known = report.rejected[DUPLICATE]
+    return f"{report.counted:,} counted, {known:,} known already, {_rejected(report):,} rejected"
+
+
+def _rejected(report: IntakeReport) -> int:
+    """Events that can't be used: one that is counted already isn't among them."""
+    return report.read - report.counted - report.rejected[DUPLICATE]
 
 
 def _store(settings: Settings) -> Redis:

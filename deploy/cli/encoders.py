@@ -17,6 +17,7 @@ DeviceOption = Annotated[
     str, typer.Option("--device", envvar="TRIFUSE_DEVICE", help="cpu, cuda or cuda:1.", show_envvar=True)
 ]
 
+_CAPTION = "* the default\na query's space is NAME-SPACE; a document's adds its text template"
 _LIST_KEYS = ("dimension", "pooling", "precision", "licence")
 
 
@@ -50,7 +51,7 @@ def list_command(as_json: JsonOption = False) -> None:
         return
     table = Table(
         "name", "dim", "pooling", "precision", "licence", "cached", "space",
-        box=None, padding=(0, 1, 0, 0), caption="* the default; a space is called NAME-SPACE",
+        box=None, padding=(0, 1, 0, 0), caption=_CAPTION,
         caption_justify="left",
     )  # fmt: skip
     for model in models:
@@ -66,7 +67,8 @@ def list_command(as_json: JsonOption = False) -> None:
 def check_command(model: ModelArgument, device: DeviceOption = "cpu", as_json: JsonOption = False) -> None:
     """Start a model, encode probe texts together and one by one, and compare.
 
-    Ends with status 1 where a vector depends on its neighbours, a norm is off, or a cut text isn't flagged.
+    Ends with status 1 where a vector depends on its neighbours, a norm is off,
+    or a cut text isn't flagged.
 
     Example: [bold]trifuse encoders check bge-small-en-v1.5 --device cpu[/bold]
     """

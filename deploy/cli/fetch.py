@@ -58,6 +58,8 @@ def fetch_trials(
                 fetched += 1
                 progress.update(task, completed=fetched)
         except RegistryError as error:
+            if out_file is not None and not fetched:
+                out_file.unlink(missing_ok=True)  # an empty file would look like an answer
             raise RegistryError(f"{error} ({fetched} trials were written before)") from error
     if as_json:
         emit({"fetched": fetched, "file": str(out_file)})

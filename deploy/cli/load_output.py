@@ -37,6 +37,8 @@ def estimated(
         records, scope = len(sample), f"{len(sample)} records"
     else:
         records, scope = (limit, f"{limit:,} records") if limit else (1000, "each 1,000 records")
+    if not each:
+        return chain(sample, stream)
     seconds = each * records / _SENTENCES_PER_S.get(encoder.precision, min(_SENTENCES_PER_S.values()))
     err.print(
         f"{scope} have about {each * records:,.0f} sentences ({each:.0f} each): their vectors will take "

@@ -35,7 +35,7 @@ from trifuse.deploy.local.places import home_dir
 from trifuse.deploy.local.state import load_state
 
 if TYPE_CHECKING:
-    from trifuse.deploy.local.status import Status
+    from trifuse.deploy.local.status import ServiceStatus, Status
 
 PORT_HELP = "Port of {}; 0 takes a free one. Without it: the usual one, or else a free one."
 COUNTS = ("documents", "current", "stale", "missing", "failed", "empty")
@@ -83,8 +83,8 @@ def up_command(
 ) -> None:
     """Start OpenSearch, Redis and workers on this machine, and leave them running.
 
-    What runs already is left alone. Services that exist are used instead of started: name them with
-    --opensearch and --redis.
+    What runs already is left alone. Services that exist are used instead of
+    started: name them with --opensearch and --redis.
 
     Example: [bold]trifuse up --heap 2g --workers 2[/bold]
     """
@@ -141,6 +141,10 @@ def status_command(
 ) -> None:
     """Show the services, the workers, and how many documents of each index have their vector.
 
+    Of an index's documents, current have the vector of their text, stale that
+    of an older text or another encoder, missing none yet; failed can't be
+    embedded, empty have no text.
+
     Exit status 1 where something that should run doesn't.
 
     Example: [bold]trifuse status --json[/bold]
@@ -167,7 +171,6 @@ def _show_status(
 
 def _tell(status: Status) -> None:
     services = Table("service", "where", "process", box=None, pad_edge=False)
-    services.add_column("log", overflow="fold")
     processes = {service.name: service for service in status.services}
     worker = f"{status.workers} on {status.provider}" if status.workers else "none answers"
     rows = {
@@ -177,9 +180,10 @@ def _tell(status: Status) -> None:
     }
     for name, where in rows.items():
         service = processes.get(name)
-        state = f"{service.pid}" if service and service.running else "ended" if service else "not ours"
-        services.add_row(name, where, state, service.log if service else "")
+        services.add_row(name, where, _process(service, exists=name != "worker" or status.workers > 0))
     out.print(services)
+    for service in status.services:  # outside of the table, whose width would break a path
+        out.print(f"log of {service.name}: {service.log}", soft_wrap=True, style="dim", markup=False)
     out.print(f"encoder {status.encoder}")
     if status.indexes:
         table = Table("index", box=None, pad_edge=False)
@@ -195,6 +199,12 @@ def _tell(status: Status) -> None:
             f" comes back with `trifuse sync {index}`.",
             markup=False,
         )
+
+
+def _process(service: ServiceStatus | None, *, exists: bool) -> str:
+    if service is None:
+        return "not ours" if exists else "-"
+    return str(service.pid) if service.running else "ended"
 
 
 @contextmanager

@@ -37,6 +37,7 @@ from trifuse.indexer.sync import Progress as Step
 from trifuse.indexer.sync import SyncReport, sync
 
 _KEYS = ("pending", "embedded", "skipped", "failed")
+_SAID = {"skipped": "nothing to do for"}
 
 IndexArgument = Annotated[
     str, typer.Argument(metavar="INDEX", help="The index, or an alias.", callback=index_name)
@@ -89,7 +90,7 @@ def sync_command(
     if as_json:
         emit({key: getattr(report, key) for key in _KEYS})
     else:
-        out.print(", ".join(f"{key} {getattr(report, key):,}" for key in _KEYS))
+        out.print(", ".join(f"{_SAID.get(key, key)} {getattr(report, key):,}" for key in _KEYS))
     _end(index, report, waited=wait)
 
 

@@ -78,10 +78,14 @@ def test_load_show_rebuild(run: Run, tmp_path: Path) -> None:
 
 def test_tables_for_people(run: Run) -> None:
     assert "no clicks" in run("show").stdout
+    assert "'copd'" in run("show", "--query", "copd").stdout
     loaded = run("load", "-", stdin=lines(*LINES, {"query": "asthma", "doc_id": "gone"}))
     assert loaded.exit_code == 1
-    assert "read 5: counted 4, rejected 1" in loaded.stdout
-    assert "1 unknown document" in loaded.stdout
+    assert "read 5: 4 counted, 0 known already, 1 rejected" in loaded.stdout
+    assert "unknown document: 1" in loaded.stdout
+    again = run("load", "-", stdin=lines(*LINES))
+    assert again.exit_code == 0
+    assert "read 4: 0 counted, 4 known already, 0 rejected" in again.stdout
     assert "asthma" in run("show").stdout
     assert "d2" in run("show", "--query", "asthma").stdout
     assert "2 queries, 3 pairs of query and document, 4 clicks" in run("rebuild").stdout

@@ -58,7 +58,7 @@ def test_waiting_ends_with_everything_embedded_and_a_second_run_finds_nothing(ru
     done = run(titles, "--wait", "--json")
     assert json.loads(done.stdout) == {"pending": 0, "embedded": 0, "skipped": 4, "failed": 0}
     done = run(titles)
-    assert (done.returncode, done.stdout) == (0, "pending 0, embedded 0, skipped 4, failed 0\n")
+    assert (done.returncode, done.stdout) == (0, "pending 0, embedded 0, nothing to do for 4, failed 0\n")
 
 
 def test_nobody_listening_is_a_note_without_waiting_and_an_error_with(

@@ -43,7 +43,6 @@ BAD = Rejection("f.json", 2, None, "no study")
         ),
         # 2,000,000 sentences at 64 a second: 31,250 s
         ([RECORD] * 2001, 1_000_000, INT8, "some 8.7 hours"),
-        ([], None, INT8, "0 records have about 0 sentences"),
     ],
 )
 def test_estimate(
@@ -55,6 +54,14 @@ def test_estimate(
 ) -> None:
     assert list(estimated(items, limit, encoder)) == items
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("items", [[], [BAD]])
+def test_without_sentences_there_is_nothing_to_estimate(
+    capsys: pytest.CaptureFixture[str], items: list[Record | Rejection]
+) -> None:
+    assert list(estimated(items, None, INT8)) == items
+    assert capsys.readouterr().err == ""
 
 
 def test_the_report_for_people(capsys: pytest.CaptureFixture[str]) -> None:

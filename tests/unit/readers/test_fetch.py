@@ -247,6 +247,17 @@ def test_the_command_says_what_was_written_before_a_fault(registry: Registry, ap
     assert "(0 trials were written before)" in str(result.exception)
 
 
+def test_a_fault_before_the_first_trial_leaves_no_file(
+    registry: Registry, app: typer.Typer, tmp_path: Path
+) -> None:
+    registry.faults = [(400, {}, b"no such condition")]
+    file = tmp_path / "ferns.ndjson.gz"
+    CliRunner().invoke(
+        app, ["fetch-trials", "--condition", "ferns", "--api", registry.url, "--out", str(file)]
+    )
+    assert not file.exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
