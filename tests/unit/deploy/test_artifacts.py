@@ -24,8 +24,11 @@ JAR = b"the server"
 def plugin_zip() -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("plugin-descriptor.properties", "# made\nname=opensearch-knn\nversion=1\n")
-        archive.writestr("knn.jar", "code")
+        for name, content in (
+            ("plugin-descriptor.properties", "# made\nname=opensearch-knn\nversion=1\n"),
+            ("knn.jar", "code"),
+        ):
+            archive.writestr(zipfile.ZipInfo(name), content)  # with its fixed date, the same bytes each time
     return buffer.getvalue()
 
 
