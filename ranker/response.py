@@ -13,6 +13,9 @@ from trifuse.ranker.retrieved import Retrieved
 
 Similarity = Literal["cosine", "dot"]
 
+_PAST_QUERIES = 10
+"""So many of the past queries that gave evidence are shown."""
+
 
 def total_hits(request: Request, retrieved: Retrieved) -> dict[str, Any]:
     """`hits.total`: the larger of the lexical total and the fused candidates.
@@ -89,4 +92,7 @@ def build_response(
         "legs": {leg: {**asdict(each), "weight": weights[leg]} for leg, each in retrieved.reports.items()},
         "filter": request.filters.as_dict(),
     }
+    if request.user.page.get("explain"):  # not unasked: these are what other people typed
+        past = request.signals.past_queries[:_PAST_QUERIES]
+        answer["trifuse"]["legs"]["clicks"]["queries"] = [asdict(query) for query in past]
     return answer

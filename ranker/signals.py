@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from trifuse.encoder.templates import clean_text
 from trifuse.encoder.types import Encoder, Vectors
+from trifuse.ranker.clicks import ClickEvidence, SimilarQuery
 from trifuse.ranker.profiles import Profile
 from trifuse.ranker.target import Target
 from trifuse.ranker.types import ClickLookup, LegReport
+
+_NO_EVIDENCE = ClickEvidence()
 
 
 @dataclass(frozen=True)
@@ -23,12 +27,14 @@ class Signals:
         dense: how the dense leg stands: `ok` where there is a vector to search with.
         clicked: document id to evidence.
         clicks: how the click leg stands: `ok` where there is evidence.
+        past_queries: where the evidence comes from, the heaviest first.
     """
 
     vector: Vectors | None
     dense: LegReport
-    clicked: dict[str, float]
+    clicked: Mapping[str, float]
     clicks: LegReport
+    past_queries: tuple[SimilarQuery, ...] = ()
 
 
 def read_signals(
@@ -55,8 +61,8 @@ def read_signals(
         dense = LegReport(
             "off", f"{target.expression!r} has no vectors in the field {profile.vector_field!r}"
         )
-    clicked, report = _clicks(text, vector, target, profile, encoder, clicks, blank=blank)
-    return Signals(vector, dense, clicked, report)
+    evidence, report = _clicks(text, vector, target, profile, encoder, clicks, blank=blank)
+    return Signals(vector, dense, evidence.scores, report, evidence.queries)
 
 
 def _encode(encoder: Encoder, text: str) -> tuple[Vectors | None, LegReport]:
@@ -80,23 +86,27 @@ def _clicks(
     clicks: ClickLookup | None,
     *,
     blank: bool,
-) -> tuple[dict[str, float], LegReport]:
+) -> tuple[ClickEvidence, LegReport]:
     if clicks is None:
-        return {}, LegReport("off", "no click store")
+        return _NO_EVIDENCE, LegReport("off", "no click store")
     if profile.weights["clicks"] == 0:
-        return {}, LegReport("off", f"weight 0 in the profile {profile.name!r}")
+        return _NO_EVIDENCE, LegReport("off", f"weight 0 in the profile {profile.name!r}")
     if not target.is_one_name:
-        return {}, LegReport("off", "clicks belong to one index or alias, and this is a pattern or a list")
+        return _NO_EVIDENCE, LegReport(
+            "off", "clicks belong to one index or alias, and this is a pattern or a list"
+        )
     if blank:
-        return {}, LegReport("skipped", "the text is empty")
+        return _NO_EVIDENCE, LegReport("skipped", "the text is empty")
     space = encoder.space if encoder is not None and vector is not None else None
     evidence = clicks.lookup(target.expression, text, vector, space=space, budget_s=profile.click_budget_s)
     took = round(evidence.took_ms)
     if evidence.state == "neutral":
-        return {}, LegReport("failed", evidence.reason, took)
+        return _NO_EVIDENCE, LegReport("failed", evidence.reason, took)
     if not evidence.scores:
-        return {}, LegReport("empty", evidence.reason or "no clicks for this query or similar ones", took)
-    return dict(evidence.scores), LegReport("ok", evidence.reason, took)
+        return _NO_EVIDENCE, LegReport(
+            "empty", evidence.reason or "no clicks for this query or similar ones", took
+        )
+    return evidence, LegReport("ok", evidence.reason, took)
 
 
 def _ms(started: float) -> int:

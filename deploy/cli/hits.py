@@ -62,6 +62,15 @@ def leg_lines(response: Mapping[str, Any]) -> list[Text]:
     return lines
 
 
+def past_query_lines(response: Mapping[str, Any]) -> list[Text]:
+    """The past queries that the clicks came from, where they were asked for (`explain`)."""
+    queries = response["trifuse"]["legs"]["clicks"].get("queries")
+    if not queries:
+        return []
+    listed = ", ".join(f"{query['text']!r} {query['similarity']:.2f}" for query in queries)
+    return [Text(f"past queries (similarity): {listed}", style="dim")]
+
+
 def filter_lines(response: Mapping[str, Any]) -> list[Text]:
     """What the legs beside the lexical one were held to, where anything was required."""
     filters = response["trifuse"]["filter"]

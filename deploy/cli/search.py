@@ -20,7 +20,7 @@ from trifuse.deploy.cli.common import (
     fail,
     out,
 )
-from trifuse.deploy.cli.hits import filter_lines, hits_table, leg_lines, summary
+from trifuse.deploy.cli.hits import filter_lines, hits_table, leg_lines, past_query_lines, summary
 from trifuse.deploy.config import Settings, opensearch_client, redis_client, resolve
 from trifuse.encoder.errors import EncoderError
 from trifuse.encoder.registry import load_encoder
@@ -150,5 +150,5 @@ def _show(response: dict[str, Any], *, start: int, explain: bool) -> None:
     for line in leg_lines(response):
         out.print(line)
     if explain:
-        for line in filter_lines(response):
+        for line in [*past_query_lines(response), *filter_lines(response)]:
             out.print(line)

@@ -42,3 +42,10 @@ def test_what_was_clicked_for_a_query_comes_back_under_its_filters(
     assert found["a"]["lexical"] is found["a"]["dense"] is found["c"]["clicks"] is None
     assert response["trifuse"]["legs"]["clicks"]["state"] == "ok"
     assert response["trifuse"]["legs"]["clicks"]["hits"] == 1
+    assert (
+        "queries" not in response["trifuse"]["legs"]["clicks"]
+    )  # other people's words: only where asked for
+    explained = ranker.search(index, {"query": query}, text="stroke", explain=True)
+    assert explained["trifuse"]["legs"]["clicks"]["queries"] == [
+        {"text": "stroke", "similarity": 1.0, "weight": 1.0}
+    ]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from trifuse.deploy.cli.hits import filter_lines, hits_table, leg_lines, title_of
+from trifuse.deploy.cli.hits import filter_lines, hits_table, leg_lines, past_query_lines, title_of
 
 LEG = {"score": 7.25, "normalized": 0.5, "weight": 0.4, "rank": 2}
 RESPONSE: dict[str, Any] = {
@@ -45,6 +45,16 @@ def shown(*renderables: Any) -> str:
     for each in renderables:
         console.print(each)
     return stream.getvalue()
+
+
+def test_the_past_queries_that_clicks_came_from() -> None:
+    queries = [
+        {"text": "stroke", "similarity": 1.0, "weight": 0.7},
+        {"text": "brain attack", "similarity": 0.84, "weight": 0.3},
+    ]
+    explained = {"trifuse": {"legs": {"clicks": {"queries": queries}}}}
+    assert "'stroke' 1.00, 'brain attack' 0.84" in shown(*past_query_lines(explained))
+    assert past_query_lines({"trifuse": {"legs": {"clicks": {}}}}) == []
 
 
 def test_a_row_a_hit() -> None:
