@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -100,10 +101,12 @@ def test_c1_each_message_delivered_twice_makes_one_version(
 
 
 def waiting(app: TrifuseCelery, space: EncoderSpace) -> int:
-    """Messages in the queue, or given to the worker and not yet acknowledged."""
+    """Messages in the space's queue, or out of it and not yet acknowledged."""
+    queue = queue_name(space)
     with app.connection_for_read() as connection:
         redis = connection.default_channel.client
-        return int(redis.llen(queue_name(space)) + redis.hlen("unacked"))
+        given = [json.loads(entry)[2] for entry in redis.hvals("unacked")]  # message, exchange, routing key
+        return int(redis.llen(queue)) + given.count(queue)
 
 
 @pytest.mark.timeout(600)
