@@ -6,7 +6,12 @@ TrifuseError
     ├── ProfileError        a profile's settings contradict each other or are out of range
     ├── IndexMissing        no index, alias or pattern by that name
     ├── SearchRejected      OpenSearch refused the user's own query; its error is handed on
-    └── SearchUnavailable   OpenSearch didn't answer
+    ├── SearchUnavailable   OpenSearch didn't answer
+    └── EvaluationError
+        ├── UnreadableInput     a file of queries or judgements, at a line
+        ├── MeasureUnknown      no measure by that name
+        ├── NothingToEvaluate   no query has a relevant document
+        └── ExtraMissing        an optional package isn't installed
 """
 
 from __future__ import annotations
@@ -56,3 +61,23 @@ class SearchUnavailable(RankerError):
     """OpenSearch didn't answer."""
 
     status = 503
+
+
+class EvaluationError(RankerError):
+    """An error of the evaluation."""
+
+
+class UnreadableInput(EvaluationError):
+    """A file of queries or judgements can't be read; the message names the file and the line."""
+
+
+class MeasureUnknown(EvaluationError):
+    """No measure by that name."""
+
+
+class NothingToEvaluate(EvaluationError):
+    """No query has a relevant document."""
+
+
+class ExtraMissing(EvaluationError):
+    """An optional package isn't installed; the message names the extra."""

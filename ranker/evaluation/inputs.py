@@ -1,0 +1,135 @@
+"""Files of queries and judgements, plain or gzip, in the layouts that TREC and BEIR use."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from trifuse.ranker.errors import UnreadableInput
+
+Judgements = dict[str, dict[str, int]]
+"""Query id to document id to grade; 1 and more is relevant."""
+
+Queries = dict[str, str]
+"""Query id to text, in the file's order."""
+
+_GZIP = b"\x1f\x8b"
+
+
+def read_judgements(path: str | Path) -> Judgements:
+    """Judgements from a file, whose layout shows in its lines.
+
+    TREC: four columns parted by white space, `query iteration document grade`. BEIR: three columns parted by
+    tabs, `query document grade`, after a header. Grades are whole numbers.
+
+    Raises:
+        UnreadableInput: naming the file, the line, and what was expected.
+    """
+    found: Judgements = {}
+    columns = 0
+    for number, line in _lines(path):
+        parts = _columns(line)
+        if not columns:
+            columns = len(parts)
+            if columns == 3 and not _is_whole(parts[2]):  # BEIR's header
+                continue
+        if len(parts) != columns or columns not in (3, 4):
+            expected = f"{columns} columns as in the lines before" if columns in (3, 4) else "4 columns or 3"
+            raise _fault(
+                path,
+                number,
+                f"{len(parts)} columns, expected {expected}: TREC's `query iteration document "
+                "grade`, or BEIR's `query document grade` with tabs",
+            )
+        query, document, grade = parts[0], parts[-2], parts[-1]
+        if not _is_whole(grade):
+            raise _fault(path, number, f"the grade is {grade!r}, expected a whole number")
+        judged = found.setdefault(query, {})
+        if judged.setdefault(document, int(grade)) != int(grade):
+            raise _fault(
+                path,
+                number,
+                f"document {document!r} of query {query!r} was judged {judged[document]} before, and "
+                f"{grade} here: leave one of them out",
+            )
+    if not found:
+        raise UnreadableInput(f"{path}: there are no judgements in it")
+    return found
+
+
+def read_queries(path: str | Path) -> Queries:
+    """Queries from a file: lines of id, tab, text; or BEIR's JSON lines `{"_id": ..., "text": ...}`.
+
+    Raises:
+        UnreadableInput: naming the file, the line, and what was expected.
+    """
+    found: Queries = {}
+    json_lines: bool | None = None
+    for number, line in _lines(path):
+        if json_lines is None:
+            json_lines = line.startswith("{")
+        query, text = _from_json(path, number, line) if json_lines else _from_tsv(path, number, line)
+        if not query or not text.strip():
+            raise _fault(path, number, f"the query {query!r} has {'no text' if query else 'no id'}")
+        if query in found:
+            raise _fault(path, number, f"there is a query {query!r} before: ids must be unique")
+        found[query] = text
+    if not found:
+        raise UnreadableInput(f"{path}: there are no queries in it")
+    return found
+
+
+def _from_tsv(path: str | Path, number: int, line: str) -> tuple[str, str]:
+    query, tab, text = line.partition("\t")
+    if not tab:
+        raise _fault(path, number, "no tab, expected `id<tab>text`, or JSON lines of `_id` and `text`")
+    return query.strip(), text
+
+
+def _from_json(path: str | Path, number: int, line: str) -> tuple[str, str]:
+    try:
+        value = msgspec.json.decode(line)
+    except msgspec.DecodeError as error:
+        raise _fault(path, number, f"no JSON: {error}") from error
+    query = value.get("_id", value.get("id")) if isinstance(value, dict) else None
+    text = value.get("text") if isinstance(value, dict) else None
+    if isinstance(query, int) and not isinstance(query, bool):
+        query = str(query)
+    if not isinstance(query, str) or not isinstance(text, str):
+        raise _fault(path, number, 'expected an object such as {"_id": "q1", "text": "stroke in adults"}')
+    return query, text
+
+
+def _columns(line: str) -> list[str]:
+    """Tabs part columns where there are any: an id may hold a space."""
+    parts = line.split("\t") if line.count("\t") >= 2 else line.split()
+    return [part.strip() for part in parts]
+
+
+def _is_whole(text: str) -> bool:
+    return text.lstrip("+-").isdecimal() and text.lstrip("+-").isascii()
+
+
+def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
+    """Number from 1, and text, of each line that isn't blank."""
+    number = 0
+    try:
+        with Path(path).open("rb") as raw:
+            packed = raw.read(2) == _GZIP
+            raw.seek(0)
+            for number, line in enumerate(gzip.GzipFile(fileobj=raw) if packed else raw, start=1):
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+                if text.strip():
+                    yield number, text
+    except UnicodeDecodeError as error:
+        raise _fault(path, number, f"no UTF-8: {error.reason}") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise UnreadableInput(f"{path} can't be read after line {number}: {error}") from error
+
+
+def _fault(path: str | Path, number: int, what: str) -> UnreadableInput:
+    return UnreadableInput(f"{path}, line {number}: {what}")

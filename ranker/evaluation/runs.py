@@ -1,0 +1,115 @@
+"""The rankings that are evaluated: every query searched as it would be served, and kept as document ids."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from trifuse.ranker.body import LEXICAL_KEYS, PAGE_KEYS
+from trifuse.ranker.body_template import fill_template
+from trifuse.ranker.errors import ProfileError
+from trifuse.ranker.hybrid import HybridRanker
+from trifuse.ranker.profiles import MAX_DEPTH, Profile
+
+CLICK_BUDGET_S = 10.0
+"""Quality is measured, not speed: a click lookup that a slow machine delays still counts."""
+
+_SHAPES_ONLY = (PAGE_KEYS | LEXICAL_KEYS | {"from", "size", "timeout"}) - {"rescore"}
+"""Keys of a body that shape hits, not the ranking."""
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """The rankings of one profile.
+
+    Args:
+        documents: query to document ids, best first.
+        depth: hits taken from each leg, and ranked at most.
+        legs: leg to how many queries it fared how in: `{"dense": {"ok": 323, "failed": 1}}`.
+        reasons: leg to why it failed the first time.
+    """
+
+    documents: Mapping[str, Sequence[str]]
+    depth: int
+    legs: Mapping[str, Mapping[str, int]]
+    reasons: Mapping[str, str]
+
+
+def evaluation_depth(profile: Profile, cutoff: int, *, limit: bool = False) -> int:
+    """The depth to evaluate at: the profile's own, or the largest cutoff where that is more.
+
+    Args:
+        cutoff: of the measures, the largest.
+        limit: keep to the profile's depth, which is what it serves.
+
+    Raises:
+        ProfileError: the cutoff is beyond what OpenSearch ranks.
+    """
+    if cutoff > MAX_DEPTH and not limit:
+        raise ProfileError(
+            f"a measure looks down to rank {cutoff}: {MAX_DEPTH} is the most that can be ranked"
+        )
+    return profile.depth if limit else max(profile.depth, cutoff)
+
+
+def rank_all(
+    ranker: HybridRanker,
+    index: str,
+    queries: Mapping[str, str],
+    *,
+    profile: Profile,
+    depth: int,
+    body: Mapping[str, Any] | None = None,
+    progress: Callable[[], None] | None = None,
+) -> Ranked:
+    """Search each query once, and keep the ids of its ranking. A document's `_source` isn't fetched.
+
+    Args:
+        queries: id to text.
+        depth: of each leg and of the ranking, in the place of the profile's.
+        body: the team's own body, with `{{text}}` where the text goes.
+        progress: called after each query.
+
+    Raises:
+        BodyError, SearchRejected, IndexMissing, SpaceMismatch: as `HybridRanker.search`.
+    """
+    profile = replace(
+        profile,
+        depth=depth,
+        k=None if profile.k is None else max(profile.k, depth),
+        click_budget_s=max(profile.click_budget_s, CLICK_BUDGET_S),
+    )
+    ranking = {key: value for key, value in (body or {}).items() if key not in _SHAPES_ONLY}
+    template = {**ranking, "_source": False, "track_total_hits": False}
+    documents: dict[str, list[str]] = {}
+    states: dict[str, Counter[str]] = {}
+    reasons: dict[str, str] = {}
+    for query, text in queries.items():
+        response = ranker.search(
+            index, fill_template(template, text), text=text, size=depth, from_=0, profile=profile
+        )
+        hits = [hit["_id"] for hit in response["hits"]["hits"]]
+        documents[query] = list(
+            dict.fromkeys(hits)
+        )  # judgements know ids alone: of namesakes the best counts
+        for leg, report in response["trifuse"]["legs"].items():
+            states.setdefault(leg, Counter())[report["state"]] += 1
+            if report["state"] == "failed":
+                reasons.setdefault(leg, str(report["reason"]))
+        if progress is not None:
+            progress()
+    return Ranked(documents, depth, {leg: dict(count) for leg, count in states.items()}, reasons)
+
+
+def run_lines(runs: Mapping[str, Mapping[str, Sequence[str]]]) -> Iterator[str]:
+    """Runs as TREC's lines `query Q0 document rank score tag`, the profile as the tag.
+
+    The score falls by 1 a rank: tools order a run by score, so they see ties in the order that was served.
+    """
+    for profile, run in runs.items():
+        tag = "_".join(profile.split())
+        for query, documents in run.items():
+            for rank, document in enumerate(documents, start=1):
+                yield f"{query} Q0 {document} {rank} {len(documents) - rank + 1} {tag}\n"

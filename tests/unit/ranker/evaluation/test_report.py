@@ -1,0 +1,54 @@
+"""Two runs compared, against values worked out by hand."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from trifuse.ranker.errors import NothingToEvaluate
+from trifuse.ranker.evaluation import evaluate, run_lines
+
+QRELS = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 0}, "unasked": {"a": 1}}
+QUERIES = {"q1": "one", "q2": "two", "q3": "nothing relevant", "q4": "not judged"}
+RUNS = {
+    "bm25": {"q1": ["x", "a"], "q2": ["x", "y", "z", "b"], "q3": ["c"]},
+    "hybrid": {"q1": ["a"], "q2": ["b"], "q3": ["c"]},
+}
+
+
+def test_means_intervals_and_what_was_excluded() -> None:
+    found = evaluate(RUNS, QRELS, QUERIES, ["RR", "P@2"]).as_dict()
+    json.dumps(found)
+    assert (found["queries"], found["excluded"]) == (2, 2)
+    assert found["profiles"]["bm25"] == {
+        "RR": {"mean": 0.375, "ci95": [0.25, 0.5]},  # a quarter of resamples is q2 twice, a quarter q1 twice
+        "P@2": {"mean": 0.25, "ci95": [0.0, 0.5]},
+    }
+    assert found["profiles"]["hybrid"]["RR"] == {"mean": 1.0, "ci95": [1.0, 1.0]}
+    assert found["per_query"]["bm25"] == {"q1": {"RR": 0.5, "P@2": 0.5}, "q2": {"RR": 0.25, "P@2": 0.0}}
+    assert found["baseline"] == "bm25"
+
+
+def test_the_comparison_with_the_first() -> None:
+    runs = {**RUNS, "same": RUNS["bm25"]}
+    evaluation = evaluate(runs, QRELS, QUERIES, ["RR"])
+    assert list(evaluation.tests) == ["hybrid", "same"]
+    better, same = evaluation.tests["hybrid"]["RR"], evaluation.tests["same"]["RR"]
+    assert better.difference == 0.625  # of 0.5 and 0.75
+    assert better.ci95 == (0.5, 0.75)
+    assert (better.wins, better.losses) == (2, 0)
+    assert better.p_randomisation == 0.5  # ++ and --, of four
+    assert better.holm_randomisation == 1.0  # of two comparisons
+    assert better.holm_t == pytest.approx(2 * better.p_t)
+    assert (same.difference, same.p_randomisation, same.p_t, same.wins) == (0.0, 1.0, 1.0, 0)
+
+
+def test_nothing_to_evaluate_says_what_the_ids_look_like() -> None:
+    with pytest.raises(NothingToEvaluate, match=r"none of the 1 queries .* as 'q1'"):
+        evaluate(RUNS, QRELS, {"other": "x"}, ["RR"])
+
+
+def test_a_run_as_trec_writes_it() -> None:
+    lines = run_lines({"lexical=1, dense=1": {"q1": ["a", "b"]}})
+    assert list(lines) == ["q1 Q0 a 1 2 lexical=1,_dense=1\n", "q1 Q0 b 2 1 lexical=1,_dense=1\n"]
