@@ -11,7 +11,7 @@ import opensearchpy
 import redis
 import typer
 
-from trifuse.deploy.cli import clicks, demo, encoders, fetch, load, search, services, sync
+from trifuse.deploy.cli import clicks, demo, encoders, evaluate, fetch, load, search, services, sync
 from trifuse.deploy.cli.common import err
 from trifuse.encoder.errors import TrifuseError
 
@@ -44,6 +44,7 @@ def _root(
 clicks.register(app)
 demo.register(app)
 encoders.register(app)
+evaluate.register(app)
 fetch.register(app)
 load.register(app)
 search.register(app)

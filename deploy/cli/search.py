@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -17,17 +13,16 @@ from trifuse.deploy.cli.common import (
     RedisOption,
     emit,
     err,
-    fail,
     out,
 )
 from trifuse.deploy.cli.hits import filter_lines, hits_table, leg_lines, past_query_lines, summary
+from trifuse.deploy.cli.ranking import BodyOption, json_object, read_profile, usage
 from trifuse.deploy.config import Settings, opensearch_client, redis_client, resolve
 from trifuse.encoder.errors import EncoderError
 from trifuse.encoder.registry import load_encoder
 from trifuse.encoder.types import Encoder
-from trifuse.ranker import BodyError, ClickStore, HybridRanker, Profile
+from trifuse.ranker import ClickStore, HybridRanker, Profile
 from trifuse.ranker.body_template import fill_template
-from trifuse.ranker.errors import ProfileError
 
 _WEIGHTS = ",".join(f"{leg}={weight:g}" for leg, weight in Profile().weights.items())
 
@@ -44,10 +39,6 @@ ProfileOption = Annotated[
 ]
 FilterOption = Annotated[
     str | None, typer.Option("--filter", help="A query that every hit must match: JSON, or a file of it.")
-]
-BodyOption = Annotated[
-    str | None,
-    typer.Option("--body", help="Your own search body: JSON, or a file of it; {{text}} stands for the text."),
 ]
 ExplainOption = Annotated[bool, typer.Option("--explain", help="Show how each score came about.")]
 
@@ -76,17 +67,17 @@ def search_command(
     Example: [bold]trifuse search trials "stroke in adults" --filter '{"term": {"sex": "ALL"}}'[/bold]
     """
     text = text.encode("utf-8", "replace").decode()  # an argument that is no text holds lone surrogates
-    with _usage():
-        template = _json_object(body, "--body") or {}
-        chosen = _profile(profile)
-        given = _json_object(filter, "--filter")
+    with usage():
+        template = json_object(body, "--body") or {}
+        chosen = read_profile(profile)
+        given = json_object(filter, "--filter")
         filled = fill_template(template, text)
     settings = resolve(opensearch=opensearch, redis=redis, encoder=encoder)
     client = opensearch_client(settings)
     try:
         clicks = ClickStore(redis_client(settings), client) if settings.redis_url else None
         ranker = HybridRanker(client, _encoder(settings, chosen, named=encoder is not None), clicks, chosen)
-        with _usage():
+        with usage():
             response = ranker.search(
                 index, filled, text=text, filter=given, size=size, from_=start, explain=explain or None
             )
@@ -96,37 +87,6 @@ def search_command(
         emit(response)
     else:
         _show(response, start=start or template.get("from", 0), explain=explain)
-
-
-@contextmanager
-def _usage() -> Iterator[None]:
-    """What was asked for wrongly ends the command with status 2."""
-    try:
-        yield
-    except (BodyError, ProfileError) as error:
-        fail(str(error), status=2)
-
-
-def _json_object(given: str | None, option: str) -> dict[str, Any] | None:
-    """An object from JSON, or from a file that holds it."""
-    if given is None:
-        return None
-    try:
-        content = given if given.lstrip().startswith("{") else Path(given).read_text("utf-8")
-        value = json.loads(content)
-    except (OSError, ValueError) as error:
-        fail(f"{option} {given!r} is neither a JSON object nor a file of one: {error}", status=2)
-    if not isinstance(value, dict):
-        fail(f"{option} {given!r} holds {type(value).__name__}: give a JSON object", status=2)
-    return value
-
-
-def _profile(given: str | None) -> Profile:
-    if given is None:
-        return Profile()
-    if "=" in given and not Path(given).exists():
-        return Profile.parse(given)
-    return Profile.from_dict(_json_object(given, "--profile") or {})
 
 
 def _encoder(settings: Settings, profile: Profile, *, named: bool) -> Encoder | None:

@@ -28,13 +28,18 @@ class Ranked:
         documents: query to document ids, best first.
         depth: hits taken from each leg, and ranked at most.
         legs: leg to how many queries it fared how in: `{"dense": {"ok": 323, "failed": 1}}`.
-        reasons: leg to why it failed the first time.
+        reasons: leg to why it gave nothing the first time, of those that failed or aren't there to run.
     """
 
     documents: Mapping[str, Sequence[str]]
     depth: int
     legs: Mapping[str, Mapping[str, int]]
     reasons: Mapping[str, str]
+
+    @property
+    def failed(self) -> dict[str, int]:
+        """Leg to the number of queries in which it failed: the measures are too low by what it lacks."""
+        return {leg: count["failed"] for leg, count in self.legs.items() if "failed" in count}
 
 
 def evaluation_depth(profile: Profile, cutoff: int, *, limit: bool = False) -> int:
@@ -96,7 +101,7 @@ def rank_all(
         )  # judgements know ids alone: of namesakes the best counts
         for leg, report in response["trifuse"]["legs"].items():
             states.setdefault(leg, Counter())[report["state"]] += 1
-            if report["state"] == "failed":
+            if report["state"] in ("failed", "off") and profile.weights[leg] > 0:
                 reasons.setdefault(leg, str(report["reason"]))
         if progress is not None:
             progress()

@@ -72,6 +72,7 @@ def test_legs_that_failed_are_counted_and_say_why() -> None:
     ranker = GivenRanker(["a"], dense="failed")
     ranked = rank_all(cast(HybridRanker, ranker), "i", {"q1": "x", "q2": "y"}, profile=Profile(), depth=100)
     assert ranked.legs == {"lexical": {"ok": 2}, "dense": {"failed": 2}}
+    assert ranked.failed == {"dense": 2}
     assert ranked.reasons == {"dense": "broken"}
 
 

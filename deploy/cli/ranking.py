@@ -1,0 +1,52 @@
+"""What the commands that rank have in common: how a body and a profile are given."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from trifuse.deploy.cli.common import fail
+from trifuse.ranker import BodyError, Profile
+from trifuse.ranker.errors import MeasureUnknown, ProfileError
+
+BodyOption = Annotated[
+    str | None,
+    typer.Option("--body", help="Your own search body: JSON, or a file of it; {{text}} stands for the text."),
+]
+
+
+@contextmanager
+def usage() -> Iterator[None]:
+    """What was asked for wrongly ends the command with status 2."""
+    try:
+        yield
+    except (BodyError, MeasureUnknown, ProfileError) as error:
+        fail(str(error), status=2)
+
+
+def json_object(given: str | None, option: str) -> dict[str, Any] | None:
+    """An object from JSON, or from a file that holds it."""
+    if given is None:
+        return None
+    try:
+        content = given if given.lstrip().startswith("{") else Path(given).read_text("utf-8")
+        value = json.loads(content)
+    except (OSError, ValueError) as error:
+        fail(f"{option} {given!r} is neither a JSON object nor a file of one: {error}", status=2)
+    if not isinstance(value, dict):
+        fail(f"{option} {given!r} holds {type(value).__name__}: give a JSON object", status=2)
+    return value
+
+
+def read_profile(given: str | None) -> Profile:
+    """A profile from weights, or from JSON or a file of it; the default where nothing is given."""
+    if given is None:
+        return Profile()
+    if "=" in given and not Path(given).exists():
+        return Profile.parse(given)
+    return Profile.from_dict(json_object(given, "--profile") or {})

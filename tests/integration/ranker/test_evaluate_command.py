@@ -1,0 +1,126 @@
+"""`trifuse evaluate` as a process of its own, over three documents and values worked out by hand."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from math import log2
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opensearchpy import OpenSearch
+from redis import Redis
+
+from trifuse.worker.clicks.events import ClickEvent
+from trifuse.worker.clicks.intake import Intake
+
+EVALUATE = "from trifuse.deploy.cli import main; main()"
+BODY = '{"query": {"match": {"title": "{{text}}"}}, "size": 1, "highlight": {"fields": {"title": {}}}}'
+
+
+@pytest.fixture
+def run(
+    services: Any, make_index: Callable[..., str], client: OpenSearch, redis_client: Redis, tmp_path: Path
+) -> Callable[..., Any]:
+    """Evaluates over an index in which BM25 finds 2 before 1 for stroke, and people clicked 1."""
+    index = make_index(
+        [
+            {"_id": "1", "title": "aspirin given after a stroke"},
+            {"_id": "2", "title": "stroke"},
+            {"_id": "3", "title": "gout"},
+        ],
+        vectors=False,
+    )
+    Intake(client, redis_client, index).take([ClickEvent(query="stroke", doc_id="1")])
+    (tmp_path / "queries.tsv").write_text("s\tstroke\ng\tgout\nn\tnothing is relevant\nu\tunjudged\n")
+    (tmp_path / "qrels.txt").write_text("s 0 1 2\ns 0 2 0\ng 0 3 1\nn 0 3 0\n")
+
+    def call(*options: str, body: str = BODY) -> subprocess.CompletedProcess[str]:
+        files = ["--queries", "queries.tsv", "--qrels", "qrels.txt", "--body", body]
+        command = [sys.executable, "-c", EVALUATE, "evaluate", index, *files, *options]
+        environ = {**os.environ, **services.environ(), "COLUMNS": "100"}
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environ, check=False)
+
+    return call
+
+
+def test_values_tests_and_runs(run: Callable[..., Any], tmp_path: Path) -> None:
+    """BM25 has the relevant document of `s` second, clicks have it first; `g` is first in both."""
+    done = run(
+        "--profile",
+        "lexical=1",
+        "--profile",
+        "lexical=0.1,clicks=0.9",
+        "--measures",
+        "RR,nDCG@10",
+        "--measures",
+        "R@1",
+        "--run-out",
+        "runs.txt",
+        "--json",
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    bm25, clicks = found["profiles"]["lexical=1"], found["profiles"]["lexical=0.1,clicks=0.9"]
+    assert bm25["RR"] == {"mean": 0.75, "ci95": [0.5, 1.0]}
+    assert bm25["nDCG@10"]["mean"] == pytest.approx((1 / log2(3) + 1) / 2)
+    assert bm25["R@1"]["mean"] == 0.5
+    assert clicks["RR"] == {"mean": 1.0, "ci95": [1.0, 1.0]}
+    assert (found["queries"], found["excluded"]) == (2, 2)
+    assert found["per_query"]["lexical=1"]["s"]["RR"] == 0.5
+    compared = found["tests"]["lexical=0.1,clicks=0.9"]["RR"]
+    assert (compared["difference"], compared["p_randomisation"], compared["wins"]) == (0.25, 1.0, 1)
+    assert found["depth"]["lexical=1"] == 100
+    assert found["legs"]["lexical=0.1,clicks=0.9"]["clicks"] == {"ok": 1, "empty": 1}
+    assert (tmp_path / "runs.txt").read_text().splitlines() == [
+        "s Q0 2 1 2 lexical=1",
+        "s Q0 1 2 1 lexical=1",
+        "g Q0 3 1 1 lexical=1",
+        "s Q0 1 1 2 lexical=0.1,clicks=0.9",
+        "s Q0 2 2 1 lexical=0.1,clicks=0.9",
+        "g Q0 3 1 1 lexical=0.1,clicks=0.9",
+    ]
+
+
+def test_a_table_for_people_and_depth(run: Callable[..., Any], tmp_path: Path) -> None:
+    profile = tmp_path / "profile.json"
+    profile.write_text('{"name": "shallow", "weights": {"lexical": 1}, "depth": 1}')
+    deep = run("--profile", str(profile), "--measures", "R@2")
+    assert deep.returncode == 0, deep.stderr
+    assert "1.0000" in deep.stdout
+    assert "2 queries without a relevant document were left out" in deep.stdout
+    assert "ranked to depth 2" in deep.stdout
+    shallow = run("--profile", str(profile), "--measures", "R@2", "--limit-depth")
+    assert shallow.returncode == 0, shallow.stderr
+    assert "0.5000" in shallow.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "message"),
+    [
+        (["--measures", "nDCG@ten"], 2, "no measure 'nDCG@ten'"),
+        (["--profile", "lexical=1"], 2, "two profiles named 'lexical=1'"),
+        (["--profile", "bm25=1"], 2, "no leg 'bm25'"),
+        (["--measures", "R@20000"], 2, "looks down to rank 20000"),
+        (["--run-out", "nowhere/runs.txt"], 2, "no folder"),
+        (["--qrels", "queries.tsv"], 1, "queries.tsv, line 1"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    run: Callable[..., Any], options: list[str], status: int, message: str
+) -> None:
+    done = run("--profile", "lexical=1", *options)
+    assert done.returncode == status, done.stderr
+    assert message in " ".join(done.stderr.replace("│", " ").split())
+    assert "Traceback" not in done.stderr
+
+
+def test_a_leg_that_failed_is_no_success(run: Callable[..., Any]) -> None:
+    done = run("--profile", "lexical=0.5,clicks=0.5", "--redis", "redis://127.0.0.1:9/0", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["queries"] == 2
+    assert "clicks failed in 2 of 2 queries" in " ".join(done.stderr.split())
