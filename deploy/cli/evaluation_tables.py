@@ -25,15 +25,15 @@ def profiles_table(evaluation: Evaluation) -> Table:
 
 
 def tests_table(evaluation: Evaluation) -> Table:
-    """A row a profile and measure: the difference from the first profile, and p by both tests."""
-    base = next(iter(evaluation.values))
-    table = Table("profile", "measure", title=f"less {base}", title_justify="left")
+    """A row a profile and measure: the difference from another profile, and p by both tests."""
+    table = Table("profile", "less", "measure", title="paired tests", title_justify="left")
     for column in ("difference", "95 %", "p random.", "p t", "won/lost"):
         table.add_column(column, justify="right", no_wrap=True)
     for profile, compared in evaluation.tests.items():
         for measure, found in compared.items():
             table.add_row(
                 profile,
+                found.against,
                 measure,
                 f"{found.difference:+.4f}",
                 f"{found.ci95[0]:+.3f} {found.ci95[1]:+.3f}",
@@ -41,7 +41,7 @@ def tests_table(evaluation: Evaluation) -> Table:
                 _p(found.holm_t),
                 f"{found.wins}/{found.losses}",
             )
-    table.caption = "p: two-sided, adjusted for the number of profiles compared (Holm)"
+    table.caption = "p: two-sided, adjusted for the comparisons in a measure (Holm)"
     return table
 
 

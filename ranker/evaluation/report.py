@@ -14,15 +14,17 @@ from trifuse.ranker.evaluation.significance import RESAMPLES, bootstrap_ci, holm
 
 @dataclass(frozen=True)
 class Comparison:
-    """A profile against the first one, in one measure.
+    """A profile compared with another, in one measure.
 
     Args:
-        difference, ci95: the mean over queries of this less the first, and its interval.
+        against: the other, which is the first profile where nothing else is asked for.
+        difference, ci95: the mean over queries of this less the other, and its interval.
         p_randomisation, p_t: of the paired tests, two-sided.
-        holm_randomisation, holm_t: the same, adjusted for all profiles that are compared in this measure.
+        holm_randomisation, holm_t: the same, adjusted for all comparisons in this measure.
         wins, losses: queries in which this is better, and worse.
     """
 
+    against: str
     difference: float
     ci95: tuple[float, float]
     p_randomisation: float
@@ -44,7 +46,7 @@ class Evaluation:
     Args:
         values: profile to measure to query to value.
         ci95: profile to measure to the interval of the mean.
-        tests: profile (all but the first) to measure to its comparison with the first.
+        tests: profile to measure to its comparison with another profile.
         queries: how many were evaluated.
         excluded: queries that were left out, having no relevant document.
     """
@@ -82,7 +84,6 @@ class Evaluation:
             },
             "queries": self.queries,
             "excluded": self.excluded,
-            "baseline": next(iter(self.values)),
             "tests": {
                 profile: {measure: each.as_dict() for measure, each in found.items()}
                 for profile, found in self.tests.items()
@@ -113,14 +114,17 @@ def evaluate(
     queries: Iterable[str],
     measures: Sequence[str],
     *,
+    against: Mapping[str, str] | None = None,
     resamples: int = RESAMPLES,
 ) -> Evaluation:
-    """Measure runs over the same queries, and compare each with the first.
+    """Measure runs over the same queries, and compare them in pairs.
 
     Args:
         runs: profile to query to document ids, best first; a query that isn't there found nothing.
         queries: those that were asked; those without a relevant document are left out and counted.
         measures: names of ir-measures.
+        against: profile to the one that it is compared with. Without it, all others are compared with the
+            first.
 
     Raises:
         NothingToEvaluate: no query has a relevant document.
@@ -137,27 +141,30 @@ def evaluate(
         }
         for profile, measured in values.items()
     }
-    tests: dict[str, dict[str, Comparison]] = {profile: {} for profile in list(values)[1:]}
+    first, *others = runs
+    pairs = dict.fromkeys(others, first) if against is None else against
+    tests: dict[str, dict[str, Comparison]] = {profile: {} for profile in pairs}
     for measure in measures:
-        compared = _compare(
-            {profile: list(each[measure].values()) for profile, each in values.items()}, resamples
-        )
-        for profile, comparison in compared.items():
+        rows = {profile: list(measured[measure].values()) for profile, measured in values.items()}
+        for profile, comparison in _compare(rows, pairs, resamples).items():
             tests[profile][measure] = comparison
     return Evaluation(values, ci95, tests, len(kept), len(asked) - len(kept))
 
 
-def _compare(values: Mapping[str, Sequence[float]], resamples: int) -> dict[str, Comparison]:
-    """Each profile but the first, compared with the first; query by query in the same order."""
-    (_, base), *others = values.items()
+def _compare(
+    values: Mapping[str, Sequence[float]], pairs: Mapping[str, str], resamples: int
+) -> dict[str, Comparison]:
+    """Each pair of profiles, query by query."""
     differences = {
-        profile: [this - first for this, first in zip(row, base, strict=True)] for profile, row in others
+        profile: [this - that for this, that in zip(values[profile], values[other], strict=True)]
+        for profile, other in pairs.items()
     }
     by_chance = [randomisation_p(each, resamples=resamples) for each in differences.values()]
     by_t = [t_test_p(each) for each in differences.values()]
-    adjusted = zip(holm(by_chance), holm(by_t), strict=True)
+    adjusted = zip(by_chance, by_t, holm(by_chance), holm(by_t), strict=True)
     return {
         profile: Comparison(
+            against=pairs[profile],
             difference=_mean(each),
             ci95=bootstrap_ci(each, resamples=resamples),
             p_randomisation=p,
@@ -167,9 +174,7 @@ def _compare(values: Mapping[str, Sequence[float]], resamples: int) -> dict[str,
             wins=sum(value > 0 for value in each),
             losses=sum(value < 0 for value in each),
         )
-        for (profile, each), p, t, (holm_p, holm_t) in zip(
-            differences.items(), by_chance, by_t, adjusted, strict=True
-        )
+        for (profile, each), (p, t, holm_p, holm_t) in zip(differences.items(), adjusted, strict=True)
     }
 
 

@@ -27,7 +27,6 @@ def test_means_intervals_and_what_was_excluded() -> None:
     }
     assert found["profiles"]["hybrid"]["RR"] == {"mean": 1.0, "ci95": [1.0, 1.0]}
     assert found["per_query"]["bm25"] == {"q1": {"RR": 0.5, "P@2": 0.5}, "q2": {"RR": 0.25, "P@2": 0.0}}
-    assert found["baseline"] == "bm25"
 
 
 def test_the_comparison_with_the_first() -> None:
@@ -41,7 +40,16 @@ def test_the_comparison_with_the_first() -> None:
     assert better.p_randomisation == 0.5  # ++ and --, of four
     assert better.holm_randomisation == 1.0  # of two comparisons
     assert better.holm_t == pytest.approx(2 * better.p_t)
+    assert better.against == "bm25"
     assert (same.difference, same.p_randomisation, same.p_t, same.wins) == (0.0, 1.0, 1.0, 0)
+
+
+def test_pairs_that_are_asked_for() -> None:
+    runs = {**RUNS, "same": RUNS["hybrid"]}
+    evaluation = evaluate(runs, QRELS, QUERIES, ["RR"], against={"same": "hybrid"})
+    assert list(evaluation.tests) == ["same"]
+    assert evaluation.tests["same"]["RR"].difference == 0.0
+    assert evaluation.tests["same"]["RR"].against == "hybrid"
 
 
 def test_nothing_to_evaluate_says_what_the_ids_look_like() -> None:
