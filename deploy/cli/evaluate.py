@@ -37,6 +37,7 @@ from trifuse.ranker.evaluation import (
     run_lines,
 )
 from trifuse.ranker.evaluation.measures import DEFAULT_MEASURES, largest_cutoff, split_names
+from trifuse.ranker.evaluation.overlap import NotingLookup
 from trifuse.ranker.evaluation.report import evaluated_queries
 from trifuse.ranker.evaluation.runs import evaluation_depth
 
@@ -93,8 +94,8 @@ def evaluate_command(
     """Measure rankings by judgements: means with 95 % intervals, and paired tests against the first profile.
 
     Queries without a relevant document are left out and counted. Each profile ranks as deep as it says, or to
-    the largest cutoff of the measures where that is more. A click log that holds the very queries that are
-    evaluated flatters the clicks.
+    the largest cutoff of the measures where that is more. A click log that has clicks for the very queries
+    that are evaluated flatters the clicks: how many it has is said.
 
     Example: [bold]trifuse evaluate trials --queries q.tsv --qrels qrels.txt --profile lexical=1 --profile
     lexical=0.5,dense=0.5[/bold]
@@ -111,8 +112,9 @@ def evaluate_command(
     judged, asked = read_judgements(qrels), read_queries(queries)
     wanted = {query: asked[query] for query in evaluated_queries(judged, asked)}
     ranked: dict[str, Ranked] = {}
+    settings = resolve(opensearch=opensearch, redis=redis, encoder=encoder)
     with (
-        _ranker(resolve(opensearch=opensearch, redis=redis, encoder=encoder), profiles.values()) as ranker,
+        _ranker(settings, profiles.values()) as (ranker, clicks),
         usage(),
         _progress(len(profiles) * len(wanted)) as step,
     ):
@@ -124,22 +126,24 @@ def evaluate_command(
     if run_out is not None:
         with run_out.open("w", encoding="utf-8") as file:
             file.writelines(run_lines(runs))
-    _tell(evaluate(runs, judged, asked, names), ranked, as_json=as_json)
+    in_log = len(clicks.own) if clicks else 0
+    _tell(evaluate(runs, judged, asked, names), ranked, in_log, as_json=as_json)
     _check(ranked)
 
 
-def _tell(evaluation: Evaluation, ranked: Mapping[str, Ranked], *, as_json: bool) -> None:
+def _tell(evaluation: Evaluation, ranked: Mapping[str, Ranked], in_log: int, *, as_json: bool) -> None:
     if as_json:
         ranking = {
             "depth": {name: each.depth for name, each in ranked.items()},
             "legs": {name: each.legs for name, each in ranked.items()},
+            "in_log": in_log,
         }
         emit(evaluation.as_dict() | ranking)
         return
     out.print(profiles_table(evaluation))
     if evaluation.tests:
         out.print(tests_table(evaluation))
-    for line in notes(evaluation, ranked):
+    for line in notes(evaluation, ranked, in_log):
         out.print(line, markup=False, soft_wrap=True)
 
 
@@ -155,14 +159,16 @@ def _named(profiles: Sequence[Profile]) -> Mapping[str, Profile]:
 
 
 @contextmanager
-def _ranker(settings: Settings, profiles: Iterable[Profile]) -> Iterator[HybridRanker]:
+def _ranker(
+    settings: Settings, profiles: Iterable[Profile]
+) -> Iterator[tuple[HybridRanker, NotingLookup | None]]:
     """A ranker with what the profiles' legs need; without its encoder another ranking would be measured."""
     needed = any(profile.weights["dense"] > 0 or profile.weights["clicks"] > 0 for profile in profiles)
     encoder = load_encoder(settings.encoder) if needed else None
     client = opensearch_client(settings)
     try:
-        clicks = ClickStore(redis_client(settings), client) if settings.redis_url else None
-        yield HybridRanker(client, encoder, clicks)
+        clicks = NotingLookup(ClickStore(redis_client(settings), client)) if settings.redis_url else None
+        yield HybridRanker(client, encoder, clicks), clicks
     finally:
         client.close()
 

@@ -45,12 +45,14 @@ def tests_table(evaluation: Evaluation) -> Table:
     return table
 
 
-def notes(evaluation: Evaluation, ranked: Mapping[str, Ranked]) -> Iterator[str]:
+def notes(evaluation: Evaluation, ranked: Mapping[str, Ranked], in_log: int = 0) -> Iterator[str]:
     """What must be known to read the tables: what was left out, how deep, which signals gave nothing."""
     if evaluation.excluded:
         yield f"{evaluation.excluded} queries without a relevant document were left out"
     depths = {each.depth for each in ranked.values()}
     yield f"ranked to depth {', '.join(map(str, sorted(depths)))}"
+    if in_log:
+        yield f"the click log has {in_log} of these queries itself: that flatters the profiles with clicks"
     for profile, each in ranked.items():
         for leg, reason in each.reasons.items():
             yield f"{profile}: {leg} gave nothing: {reason}"

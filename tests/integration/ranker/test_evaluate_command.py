@@ -75,6 +75,7 @@ def test_values_tests_and_runs(run: Callable[..., Any], tmp_path: Path) -> None:
     compared = found["tests"]["lexical=0.1,clicks=0.9"]["RR"]
     assert (compared["difference"], compared["p_randomisation"], compared["wins"]) == (0.25, 1.0, 1)
     assert found["depth"]["lexical=1"] == 100
+    assert found["in_log"] == 1  # stroke
     assert found["legs"]["lexical=0.1,clicks=0.9"]["clicks"] == {"ok": 1, "empty": 1}
     assert (tmp_path / "runs.txt").read_text().splitlines() == [
         "s Q0 2 1 2 lexical=1",
