@@ -34,7 +34,8 @@ class Patience(msgspec.Struct, frozen=True):
         lease_s: a document that isn't written so long after the last sign of progress is queued again.
         stall_s: waiting ends where nothing was written for so long.
         silence_s: where nothing was written for so long, it is asked whether any worker listens.
-        poll_s: pause between two looks at the index.
+        poll_s, longest_poll_s: pause between two looks at the index, each of which costs it a refresh; the
+            pause grows from the one to the other, as a twentieth of the time waited so far.
         window: documents that are queued and not yet written, at most.
         clock, sleep: seconds, and waiting for them.
     """
@@ -43,7 +44,8 @@ class Patience(msgspec.Struct, frozen=True):
     stall_s: float = 180.0
     silence_s: float = 15.0
     poll_s: float = 0.25
-    window: int = 1_024
+    longest_poll_s: float = 1.0
+    window: int = 2_048
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
 
@@ -115,7 +117,7 @@ class _Follower:
         self._progress = progress
         self._leases = Leases(patience.lease_s)
         self._away_s = 0.0
-        self._asked_at = self._now()
+        self._began = self._asked_at = self._now()
         self._undelivered = ""
         self.seen = Followed()
 
@@ -134,7 +136,7 @@ class _Follower:
             if self.seen.stalled:
                 return False
             if len(self._leases):
-                self._patience.sleep(self._patience.poll_s)
+                self._patience.sleep(self._pause_s(now))
         return self.seen.found > before
 
     def _fill(self, found: Iterator[Pending]) -> bool:
@@ -168,6 +170,11 @@ class _Follower:
             if self._progress is not None:
                 self._progress(self.seen)
         return len(verdicts)
+
+    def _pause_s(self, now: float) -> float:
+        """Seconds until the next look: the longer it takes, the less a look that comes later matters."""
+        patience = self._patience
+        return max(patience.poll_s, min(patience.longest_poll_s, (now - self._began) / 20))
 
     def _now(self) -> float:
         """Seconds, without those in which OpenSearch was away: workers had no chance then either."""

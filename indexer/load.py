@@ -48,7 +48,7 @@ def load(
     progress: Callable[[LoadReport], None] | None = None,
     sentences: bool = False,
     limit: int | None = None,
-    batch_items: int = 500,
+    batch_items: int = 128,
     retry: Retry = Retry(),  # noqa: B008 - frozen
 ) -> LoadReport:
     """Write trials into an index, which is made if it is missing.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 EMBED_TASK = "trifuse.embed"
-BATCH = 64
+BATCH = 32
 """Documents in a message: what a killed process does again at most."""
 
 MAX_MESSAGES = 2_000
