@@ -22,6 +22,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from opensearchpy import OpenSearch
 from redis import Redis
@@ -130,7 +131,7 @@ def load_documents(client: OpenSearch, encoder: Encoder, index: str, documents: 
 
 def load_log(
     client: OpenSearch, redis: Redis, encoder: Encoder, index: str, corpus: Corpus
-) -> dict[str, int]:
+) -> dict[str, Any]:
     """Take the pseudo log in, and embed its queries; what became of it."""
     new: dict[str, None] = {}
 
@@ -139,7 +140,7 @@ def load_log(
 
     report = Intake(client, redis, index, enqueue=enqueue).take(pseudo_log(corpus))
     embed_all(client, encoder, f"trifuse-queries-{index}", list(new))
-    return {"queries": report.queries, "pairs": report.pairs, "rejected": report.read - report.counted}
+    return {"queries": report.queries, "pairs": report.pairs, "rejected": dict(report.rejected)}
 
 
 def embed_all(client: OpenSearch, encoder: Encoder, index: str, ids: Sequence[str]) -> None:
@@ -194,7 +195,7 @@ def fresh_index(client: OpenSearch, redis: Redis) -> Iterator[str]:
 
 def measure(
     corpus: Corpus, encoder_name: str, measures: Sequence[str]
-) -> tuple[Evaluation, dict[str, int], dict[str, Ranked]]:
+) -> tuple[Evaluation, dict[str, Any], dict[str, Ranked]]:
     """Build the index and the log, rank by every profile, and evaluate."""
     encoder = load_encoder(encoder_name)
     wanted = {query: corpus.queries[query] for query in evaluated_queries(corpus.qrels, corpus.queries)}
