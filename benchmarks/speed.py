@@ -1,10 +1,14 @@
 """How fast trifuse is, as paired ratios: ours against a peer, in one run on one machine.
 
     python benchmarks/speed.py --only encode --json
+    python benchmarks/speed.py --only load --rounds 10 --limit 512 --json
 
 prints `{"ratios": {name: {"ours", "peer", "ratio", "ci95"}}}`: rates in units a second, the median ratio of
 the interleaved runs, and its bootstrap interval, which must clear the aim that a claim is made for. Each part
-is a module, `speed_PART.py`, with `add_arguments(parser)` and `measure(options) -> {name: Ratio}`.
+is a module, `speed_PART.py`, with `add_arguments(parser)` and `measure(options) -> {name: Ratio}`:
+
+- `encode`: texts a second of our encoder, against sentence-transformers' ONNX backend.
+- `load`: documents a second from the record to the written vector, against our encoder alone.
 """
 
 from __future__ import annotations
@@ -14,8 +18,9 @@ import json
 from dataclasses import asdict
 
 import speed_encode
+import speed_load
 
-PARTS = {"encode": speed_encode}
+PARTS = {"encode": speed_encode, "load": speed_load}
 
 
 def main() -> None:
@@ -24,7 +29,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", choices=PARTS, action="append", help="a part (default: all of them)")
-    parser.add_argument("--runs", type=int, default=10, help="interleaved pairs, at least 10")
+    parser.add_argument("--runs", "--rounds", type=int, default=10, help="interleaved pairs, at least 10")
     parser.add_argument("--json", action="store_true", help="machine-readable output")
     for part in PARTS.values():
         part.add_arguments(parser)
