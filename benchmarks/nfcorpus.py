@@ -28,7 +28,7 @@ from opensearchpy import OpenSearch
 from redis import Redis
 from rich.console import Console
 
-from trifuse.deploy.cli.evaluation_tables import notes, profiles_table, tests_table
+from trifuse.deploy.cli.evaluation_tables import evaluation_table, notes
 from trifuse.deploy.config import opensearch_client, redis_client, resolve
 from trifuse.deploy.local.stack import LocalServices
 from trifuse.encoder import DEFAULT_ENCODER, load_encoder
@@ -250,8 +250,7 @@ def main() -> None:
         print(json.dumps(evaluation.as_dict() | {"log": log, "legs": legs}, indent=2))
         return
     console = Console()
-    console.print(profiles_table(evaluation))
-    console.print(tests_table(evaluation))
+    console.print(evaluation_table(evaluation))
     for line in notes(evaluation, ranked):
         print(line)
     print(f"pseudo log (judged training queries, no clicks): {log}")

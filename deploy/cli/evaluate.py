@@ -20,7 +20,7 @@ from trifuse.deploy.cli.common import (
     fail,
     out,
 )
-from trifuse.deploy.cli.evaluation_tables import notes, profiles_table, tests_table
+from trifuse.deploy.cli.evaluation_tables import evaluation_table, notes
 from trifuse.deploy.cli.ranking import BodyOption, json_object, read_profile, usage
 from trifuse.deploy.config import Settings, opensearch_client, redis_client, resolve
 from trifuse.encoder.registry import load_encoder
@@ -91,14 +91,15 @@ def evaluate_command(
     redis: RedisOption = None,
     encoder: EncoderOption = None,
 ) -> None:
-    """Measure rankings by judgements: means with 95 % intervals, and paired tests against the first profile.
+    """Measure rankings by judgements, with 95 % intervals and paired tests.
 
-    Queries without a relevant document are left out and counted. Each profile ranks as deep as it says, or to
-    the largest cutoff of the measures where that is more. A click log that has clicks for the very queries
-    that are evaluated flatters the clicks: how many it has is said.
+    Several profiles are compared with the first. Queries without a relevant
+    document are left out and counted. Each profile ranks as deep as it says,
+    or to the largest cutoff of the measures where that is more. A click log
+    that has clicks for the very queries that are evaluated flatters the
+    clicks: how many it has is said.
 
-    Example: [bold]trifuse evaluate trials --queries q.tsv --qrels qrels.txt --profile lexical=1 --profile
-    lexical=0.5,dense=0.5[/bold]
+    Example: [bold]trifuse evaluate trials --queries q.tsv --qrels qrels.txt --profile lexical=1[/bold]
     """
     if run_out is not None and not run_out.resolve().parent.is_dir():
         raise typer.BadParameter(f"there is no folder {str(run_out.parent)!r}", param_hint="--run-out")
@@ -140,9 +141,7 @@ def _tell(evaluation: Evaluation, ranked: Mapping[str, Ranked], in_log: int, *, 
         }
         emit(evaluation.as_dict() | ranking)
         return
-    out.print(profiles_table(evaluation))
-    if evaluation.tests:
-        out.print(tests_table(evaluation))
+    out.print(evaluation_table(evaluation))
     for line in notes(evaluation, ranked, in_log):
         out.print(line, markup=False, soft_wrap=True)
 

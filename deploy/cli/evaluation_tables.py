@@ -1,48 +1,50 @@
-"""An evaluation as tables for people. Pure: nothing is printed here."""
+"""An evaluation as a table for people. Pure: nothing is printed here."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 from rich.table import Table
+from rich.text import Text
 
 from trifuse.ranker.evaluation import Evaluation, Ranked
+from trifuse.ranker.evaluation.report import Comparison
 
 
-def profiles_table(evaluation: Evaluation) -> Table:
-    """A row a profile; in each cell the mean, and below it the 95 % interval."""
-    measures = list(next(iter(evaluation.ci95.values())))
-    table = Table("profile", title=f"{evaluation.queries} queries", title_justify="left")
-    for measure in measures:
-        table.add_column(measure, justify="right", no_wrap=True)
-    for profile, ci95 in evaluation.ci95.items():
-        cells = (
-            f"{evaluation.mean(profile, measure):.4f}\n{low:.3f}-{high:.3f}"
-            for measure, (low, high) in ci95.items()
-        )
-        table.add_row(profile, *cells)
-    return table
-
-
-def tests_table(evaluation: Evaluation) -> Table:
-    """A row a profile and measure: the difference from another profile, and p by both tests."""
-    table = Table("profile", "less", "measure", title="paired tests", title_justify="left")
-    for column in ("difference", "95 %", "p random.", "p t", "won/lost"):
+def evaluation_table(evaluation: Evaluation) -> Table:
+    """A section a measure, and in it a row a profile: mean, interval, and what it was compared with."""
+    others = {found.against for compared in evaluation.tests.values() for found in compared.values()}
+    table = Table(title=f"{evaluation.queries} queries", title_justify="left", caption_justify="left")
+    table.add_column("profile", overflow="fold")
+    for column in ("mean", "95 %"):
         table.add_column(column, justify="right", no_wrap=True)
-    for profile, compared in evaluation.tests.items():
-        for measure, found in compared.items():
-            table.add_row(
-                profile,
-                found.against,
-                measure,
-                f"{found.difference:+.4f}",
-                f"{found.ci95[0]:+.3f} {found.ci95[1]:+.3f}",
-                _p(found.holm_randomisation),
-                _p(found.holm_t),
-                f"{found.wins}/{found.losses}",
-            )
-    table.caption = "p: two-sided, adjusted for the comparisons in a measure (Holm)"
+    if others:
+        for column in ("difference", "p random.", "p t", "won/lost"):
+            table.add_column(column, justify="right", no_wrap=True)
+        from_what = f"from {next(iter(others))}" if len(others) == 1 else "from the profile in brackets"
+        table.caption = (
+            f"difference {from_what}; p of paired tests, two-sided, adjusted (Holm) for the comparisons in a "
+            "measure"
+        )
+    for measure in next(iter(evaluation.ci95.values())):
+        table.add_row(Text(measure, "bold"))
+        for profile, intervals in evaluation.ci95.items():
+            low, high = intervals[measure]
+            found = evaluation.tests.get(profile, {}).get(measure)
+            name = f"{profile} [{found.against}]" if found and len(others) > 1 else profile
+            cells = (f"{evaluation.mean(profile, measure):.4f}", f"{low:.3f}-{high:.3f}")
+            table.add_row(Text(name), *cells, *(_compared(found) if found else ()))
+        table.add_section()
     return table
+
+
+def _compared(found: Comparison) -> tuple[str, ...]:
+    return (
+        f"{found.difference:+.4f}",
+        _p(found.holm_randomisation),
+        _p(found.holm_t),
+        f"{found.wins}/{found.losses}",
+    )
 
 
 def notes(evaluation: Evaluation, ranked: Mapping[str, Ranked], in_log: int = 0) -> Iterator[str]:

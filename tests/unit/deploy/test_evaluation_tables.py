@@ -1,0 +1,50 @@
+"""The table of an evaluation: everything can be read at 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from io import StringIO
+
+from rich.console import Console
+
+from trifuse.deploy.cli.evaluation_tables import evaluation_table, notes
+from trifuse.ranker.evaluation import Ranked, evaluate
+
+QRELS = {"q1": {"a": 1}, "q2": {"b": 1}}
+RUNS = {"bm25": {"q1": ["x", "a"], "q2": ["b"]}, "hybrid": {"q1": ["a"], "q2": ["b"]}}
+
+
+def _shown(against: Mapping[str, str] | None = None) -> str:
+    text = StringIO()
+    Console(width=80, file=text).print(
+        evaluation_table(evaluate(RUNS, QRELS, QRELS, ["RR"], against=against))
+    )
+    return text.getvalue()
+
+
+def test_means_and_the_comparison() -> None:
+    """RR is 0.5 and 1 against 1 and 1: 0.75, 1, and 0.25 more; one query won, none lost."""
+    shown = _shown()
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.splitlines() if "│" in line]
+    _, bm25, hybrid = rows
+    assert bm25 == ["bm25", "0.7500", "0.500-1.000", "", "", "", ""]
+    assert hybrid[:5] == ["hybrid", "1.0000", "1.000-1.000", "+0.2500", "1.000"]
+    assert hybrid[6] == "1/0"
+    assert "difference from bm25" in shown
+
+
+def test_pairs_name_the_other_profile() -> None:
+    shown = _shown({"hybrid": "bm25", "bm25": "hybrid"})
+    assert "[bm25]" in shown  # on a line of its own, where the column is narrow
+    assert "from the profile in brackets" in shown
+
+
+def test_notes_say_what_was_left_out_and_what_gave_nothing() -> None:
+    evaluation = evaluate(RUNS, QRELS, [*QRELS, "q3"], ["RR"])
+    ranked = {"bm25": Ranked(RUNS["bm25"], 100, {"clicks": {"off": 2}}, {"clicks": "no click store"})}
+    assert list(notes(evaluation, ranked, in_log=1)) == [
+        "1 queries without a relevant document were left out",
+        "ranked to depth 100",
+        "the click log has 1 of these queries itself: that flatters the profiles with clicks",
+        "bm25: clicks gave nothing: no click store",
+    ]
