@@ -65,9 +65,8 @@ def randomisation_p(differences: Sequence[float], *, resamples: int = RESAMPLES,
     data = data[data != 0]  # a sign changes nothing about them
     if not len(data):
         return 1.0
-    observed = abs(data.sum()) * (
-        1 - 1e-9
-    )  # sums of the same numbers in another order differ in the last bits
+    # Sums of the same numbers in another order differ in the last bits.
+    observed = abs(data.sum()) * (1 - 1e-9)
     if len(data) <= _EXACT:
         bits = np.arange(2 ** len(data))[:, None] >> np.arange(len(data)) & 1
         return float(np.mean(np.abs((2 * bits - 1) @ data) >= observed))
