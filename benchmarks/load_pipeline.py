@@ -6,23 +6,30 @@ import os
 import sys
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+import numpy as np
 from opensearchpy import OpenSearch
 
 from trifuse.deploy.local.processes import stop
 from trifuse.deploy.local.stack import LocalServices
 from trifuse.deploy.local.workers import start_worker
+from trifuse.encoder.pooling import unit_norm
 from trifuse.encoder.registry import describe_encoder
-from trifuse.encoder.spaces import Space
+from trifuse.encoder.spaces import EncoderSpace, Space
+from trifuse.encoder.templates import Role
+from trifuse.encoder.types import Encoding, Vectors
 from trifuse.indexer.counts import counts
+from trifuse.indexer.hints import Hint
 from trifuse.indexer.load import load
 from trifuse.indexer.readers import read_trials
 from trifuse.indexer.trial import TRIAL_TEMPLATE
 from trifuse.worker.app import create_app
+from trifuse.worker.embedding import embed
 from trifuse.worker.enqueue import celery_enqueue
 from trifuse.worker.metrics import read_metrics, sums
 from trifuse.worker.settings import Settings
@@ -31,6 +38,29 @@ BROKER_DATABASE = 11
 """Of the Redis that is used: no other worker listens there."""
 PATIENCE_S = 300.0
 POLL_S = 0.05
+
+
+class _Random:
+    """An encoder that doesn't look at the texts."""
+
+    provider = "none"
+
+    def __init__(self, space: EncoderSpace) -> None:
+        self.space = space
+        self._random = np.random.default_rng(0)
+
+    def encode(self, texts: Sequence[Any], *, role: Role) -> Encoding:
+        """(n, dim) float32, unit norm."""
+        vectors = unit_norm(self._random.normal(size=(len(texts), self.space.dimension)).astype(np.float32))
+        return Encoding(vectors, np.zeros(len(texts), dtype=np.bool_), {})
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        """(n, dim) float32, unit norm."""
+        return self.encode(texts, role="query").vectors
+
+    def encode_documents(self, texts: Sequence[str]) -> Vectors:
+        """(n, dim) float32, unit norm."""
+        return self.encode(texts, role="document").vectors
 
 
 class Pipeline:
@@ -59,10 +89,15 @@ class Pipeline:
                 sys.exit(f"expected {texts} documents with their vector, found {found}")
         return elapsed
 
-    def write(self, trials: Path) -> None:
-        """Load trials without vectors."""
+    def warm_up(self, trials: Path) -> None:
+        """Load trials, each with a random vector: a server's code is compiled while it runs."""
+        drawn = _Random(self._space.encoder)
+
+        def write(index: str, field: str, space: Space, ids: Sequence[Hint]) -> None:
+            embed(self._client, drawn, index, field, ids)
+
         with self._index() as index:
-            load(self._client, read_trials([trials]), index, space=self._space)
+            load(self._client, read_trials([trials]), index, space=self._space, enqueue=write)
 
     @contextmanager
     def _index(self) -> Iterator[str]:

@@ -9,7 +9,7 @@ threads as the worker's, in batches so small that these end together: nothing en
 
 The services are those of OPENSEARCH_URL and REDIS_URL where both are set, else started for this; the worker
 always is, on a broker of its own. A server that has just started is slow until its code is compiled: so all
-trials are loaded once without vectors, and some rounds are run, before any counts.
+trials are loaded with random vectors, and some rounds are run, before any counts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from functools import cache, partial
@@ -73,17 +73,22 @@ def measure(options: argparse.Namespace) -> dict[str, Ratio]:
         whole = stack.enter_context(running_pipeline(folder, options.processes))
 
         def ours() -> float:
-            time.sleep(PAUSE_S)
-            return len(texts) / whole.run(trials, len(texts))
+            return _rate("load", len(texts), lambda: whole.run(trials, len(texts)))
 
         def peer() -> float:
-            time.sleep(PAUSE_S)
-            return len(texts) / alone.run(texts)
+            return _rate("encoder alone", len(texts), lambda: alone.run(texts))
 
-        whole.write(source)
+        whole.warm_up(source)
         for _ in range(options.warm_up):
             ours()
         return {"load": paired_ratio(ours, peer, options.runs)}
+
+
+def _rate(name: str, texts: int, run: Callable[[], float]) -> float:
+    time.sleep(PAUSE_S)
+    rate = texts / run()
+    print(f"{name}: {rate:.1f}/s", file=sys.stderr, flush=True)
+    return rate
 
 
 def _sample(path: Path, limit: int, target: Path) -> Path:
