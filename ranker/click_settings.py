@@ -1,0 +1,95 @@
+"""How a search reads the click log: a part of its profile."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from trifuse.ranker.errors import ProfileError
+
+HEAD, TORSO, TAIL = "HEAD", "TORSO", "TAIL"
+SEGMENTS = (HEAD, TORSO, TAIL)
+
+WEIGHTINGS = ("relevant", "share", "expected")
+"""What a document that was clicked for a past query is worth, see `ClickSettings.weighting`."""
+
+
+def segment_of(frequency: float) -> str:
+    """The segment of a query that stands so often in the log.
+
+    TripClick's bounds (Rekabsaz et al. 2021): HEAD more than 44 times, TORSO 6 to 44, TAIL less than 6.
+
+    >>> segment_of(45), segment_of(6), segment_of(0)
+    ('HEAD', 'TORSO', 'TAIL')
+    """
+    if frequency > 44:
+        return HEAD
+    return TORSO if frequency >= 6 else TAIL
+
+
+@dataclass(frozen=True)
+class ClickSettings:
+    """How the click leg reads the log.
+
+    Args:
+        m: how many similar past queries are looked up.
+        temperature: of the softmax over their similarities; the smaller, the more the nearest weigh. None:
+            0.05 for cosines, 1 (the paper's) for inner products.
+        min_similarity: past queries below it give no evidence. None: 0.7 for cosines, no floor for inner
+            products.
+        weighting: what a clicked document of a past query is worth. `relevant`: 1 (LADER's indicator);
+            `share`: its decayed clicks as a share of those of the query's most clicked document;
+            `expected`: x / (1 + x) of its decayed clicks over those expected at the ranks where it was shown,
+            x = clicks / (expected + smoothing).
+        smoothing: for `expected` alone.
+        candidates: how many documents the leg brings at most, the best first.
+        segment_weights: the leg's weight by the segment of the query (`segment_of`), in the place of the
+            profile's weight of `clicks`; None: the profile's weight for all.
+        log_share: the share of the past queries that is used, the same ones each time: for the study of the
+            log's size.
+    """
+
+    m: int = 50
+    temperature: float | None = None
+    min_similarity: float | None = None
+    weighting: str = "share"
+    smoothing: float = 1.0
+    candidates: int = 200
+    segment_weights: Mapping[str, float] | None = None
+    log_share: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.m, int) or isinstance(self.m, bool) or not 0 <= self.m <= 10_000:
+            raise ProfileError(f"clicks.m is {self.m!r}: give a whole number from 0 to 10,000")
+        if not isinstance(self.candidates, int) or not 1 <= self.candidates <= 10_000:
+            raise ProfileError(
+                f"clicks.candidates is {self.candidates!r}: give a whole number from 1 to 10,000"
+            )
+        if self.weighting not in WEIGHTINGS:
+            raise ProfileError(
+                f"clicks.weighting is {self.weighting!r}: it is one of {', '.join(WEIGHTINGS)}"
+            )
+        for name in ("temperature", "smoothing"):
+            value = getattr(self, name)
+            if value is not None and not (_number(value) and value > 0):
+                raise ProfileError(f"clicks.{name} is {value!r}: give a number above 0")
+        if self.min_similarity is not None and not isinstance(self.min_similarity, int | float):
+            raise ProfileError(f"clicks.min_similarity is {self.min_similarity!r}: give a number")
+        if not (_number(self.log_share) and 0 < self.log_share <= 1):
+            raise ProfileError(f"clicks.log_share is {self.log_share!r}: give a share above 0, up to 1")
+        if self.segment_weights is not None:
+            if set(self.segment_weights) != set(SEGMENTS):
+                raise ProfileError(
+                    f"clicks.segment_weights names {sorted(self.segment_weights)}: give one weight to each of "
+                    f"{', '.join(SEGMENTS)}"
+                )
+            for segment, weight in self.segment_weights.items():
+                if not _number(weight) or weight < 0:
+                    raise ProfileError(
+                        f"clicks.segment_weights[{segment}] is {weight!r}: give a finite number of 0 or more"
+                    )
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
