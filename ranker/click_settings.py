@@ -81,7 +81,7 @@ class ClickSettings:
         if self.segment_weights is not None:
             if set(self.segment_weights) != set(SEGMENTS):
                 raise ProfileError(
-                    f"clicks.segment_weights names {sorted(self.segment_weights)}: give one weight to each of "
+                    f"clicks.segment_weights names {sorted(self.segment_weights)}: give a weight to each of "
                     f"{', '.join(SEGMENTS)}"
                 )
             for segment, weight in self.segment_weights.items():
