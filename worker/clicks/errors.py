@@ -5,7 +5,9 @@ WorkerError
     ├── SearchIndexMissing   there is no index that the clicks could belong to
     ├── ClickStoreDown       Redis didn't take the counts; the events are kept
     ├── ClicksUndelivered    the broker can't be reached: live events weren't sent
-    └── UnreadableLog        a file that holds no click log that trifuse knows
+    ├── UnreadableLog        a file that holds no click log that trifuse knows
+    ├── NoEvents             no event of that index is kept
+    └── BadCurve             click-through rates by rank that are none
 """
 
 from __future__ import annotations
@@ -31,3 +33,11 @@ class ClicksUndelivered(ClickLogError):
 
 class UnreadableLog(ClickLogError):
     """A file that can't be read, or that holds no click log that trifuse knows."""
+
+
+class NoEvents(ClickLogError):
+    """No event of that index is kept."""
+
+
+class BadCurve(ClickLogError):
+    """Click-through rates by rank that are none, or that couldn't be kept."""
