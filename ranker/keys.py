@@ -2,16 +2,20 @@
 
 | key | type | holds | lifetime |
 |---|---|---|---|
-| `trifuse:{NAME}:hD:q:QUERY` | sorted set | document id → log2 of its decayed clicks | 400 days |
-| `trifuse:{NAME}:hD:queries` | sorted set | past query's id → its clicks | 400 days |
-| `trifuse:{NAME}:hD:seen:DAY` | set | hashes of counted events of a day | 8 days |
+| `trifuse:{NAME}:hD:q:QUERY` | string | a past query's clicks, as records | 400 days |
+| `trifuse:{NAME}:hD:docs` | hash | hash of a document's id → its id | 400 days |
+| `trifuse:{NAME}:hD:queries` | sorted set | public past query's id → its clicks | 400 days |
+| `trifuse:{NAME}:hD:few` | hash | other past query's id → its clicks and visitors | 400 days |
+| `trifuse:{NAME}:hD:seen:DAY` | set | marks of counted events, and of visitors' clicks | 8 days |
+| `trifuse:{NAME}:hD:visits:DAY` | hash | visitor's mark → clicks counted that day | 8 days |
 
-NAME is the search index or alias, QUERY a past query's id, `hD` the half-life in days that the counts were
-decayed by: counts of two half-lives never meet in one key, and after a change the old ones expire by
-themselves. DAY is the day of the event, in days since 1970, so that a redelivered event finds the same set.
-The braces are Redis Cluster's hash tag: all keys of one index share a slot, so that one command may name many
-of them (the limit: the clicks of one index live on one shard). Celery's own keys aren't listed here: its
-results expire by `result_expires`.
+NAME is the search index or alias, QUERY a past query's id, `hD` the half-life in days that the counts fade
+by: counts of two half-lives never meet in one key, and after a change the old ones expire by themselves. The
+records, and the 8 bytes by which they name a document, are those of `trifuse.ranker.click_records`. A query
+is public once enough visitors made it. DAY is the day of the event, in days since 1970, so that a redelivered
+event finds the same set. The braces are Redis Cluster's hash tag: all keys of one index share a slot, so that
+one command may name many of them (the limit: the clicks of one index live on one shard). Celery's own keys
+aren't listed here: its results expire by `result_expires`.
 """
 
 from __future__ import annotations
@@ -27,15 +31,34 @@ def hash_tag(index: str) -> str:
 
 
 def clicks_key(index: str, half_life_days: float, query: str) -> str:
-    """The documents clicked for one past query, by log2 of their decayed clicks."""
-    return f"trifuse:{hash_tag(index)}:h{half_life_days:g}:q:{query}"
+    """The records of one past query."""
+    return f"{_prefix(index, half_life_days)}:q:{query}"
+
+
+def docs_key(index: str, half_life_days: float) -> str:
+    """The ids of the documents that records name by hash."""
+    return f"{_prefix(index, half_life_days)}:docs"
 
 
 def queries_key(index: str, half_life_days: float) -> str:
-    """The past queries of an index, by how often something was clicked for them."""
-    return f"trifuse:{hash_tag(index)}:h{half_life_days:g}:queries"
+    """The public past queries of an index, by how often something was clicked for them."""
+    return f"{_prefix(index, half_life_days)}:queries"
+
+
+def few_key(index: str, half_life_days: float) -> str:
+    """The past queries that too few visitors made for them to be public."""
+    return f"{_prefix(index, half_life_days)}:few"
 
 
 def seen_key(index: str, half_life_days: float, timestamp: float) -> str:
-    """The ids of the counted events of one day; `timestamp` is the event's, in seconds since 1970."""
-    return f"trifuse:{hash_tag(index)}:h{half_life_days:g}:seen:{int(timestamp // DAY_S)}"
+    """The marks of one day; `timestamp` is the event's, in seconds since 1970."""
+    return f"{_prefix(index, half_life_days)}:seen:{int(timestamp // DAY_S)}"
+
+
+def visits_key(index: str, half_life_days: float, timestamp: float) -> str:
+    """How much each visitor clicked on one day; `timestamp` is the event's, in seconds since 1970."""
+    return f"{_prefix(index, half_life_days)}:visits:{int(timestamp // DAY_S)}"
+
+
+def _prefix(index: str, half_life_days: float) -> str:
+    return f"trifuse:{hash_tag(index)}:h{half_life_days:g}"

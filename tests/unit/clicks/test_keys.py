@@ -14,6 +14,9 @@ def test_c4_all_keys_of_one_index_share_a_slot(index: str) -> None:
         key_slot(key.encode())
         for key in (
             keys.queries_key(index, 90.0),
+            keys.docs_key(index, 90.0),
+            keys.few_key(index, 90.0),
+            keys.visits_key(index, 90.0, 2e9),
             keys.clicks_key(index, 90.0, "0" * 24),
             keys.clicks_key(index, 90.0, "f" * 24),
             keys.seen_key(index, 90.0, 0.0),
@@ -33,4 +36,7 @@ def test_the_names_of_keys() -> None:
     assert keys.clicks_key("trials", 0.5, "ab") == "trifuse:{trials}:h0.5:q:ab"
     assert keys.seen_key("trials", 90.0, 86_399.999) == "trifuse:{trials}:h90:seen:0"
     assert keys.seen_key("trials", 90.0, 86_400.0) == "trifuse:{trials}:h90:seen:1"
+    assert keys.docs_key("trials", 90.0) == "trifuse:{trials}:h90:docs"
+    assert keys.few_key("trials", 90.0) == "trifuse:{trials}:h90:few"
+    assert keys.visits_key("trials", 90.0, 86_400.0) == "trifuse:{trials}:h90:visits:1"
     assert keys.hash_tag("a}b") == "{a%7Db}"
