@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from trifuse.ranker.click_settings import SEGMENTS
 from trifuse.ranker.errors import UnreadableInput
 
 Judgements = dict[str, dict[str, int]]
@@ -16,6 +17,9 @@ Judgements = dict[str, dict[str, int]]
 
 Queries = dict[str, str]
 """Query id to text, in the file's order."""
+
+Frequencies = dict[str, int | str]
+"""Query id to how often the log has it, or to its segment where that alone is known."""
 
 _GZIP = b"\x1f\x8b"
 
@@ -80,6 +84,30 @@ def read_queries(path: str | Path) -> Queries:
         found[query] = text
     if not found:
         raise UnreadableInput(f"{path}: there are no queries in it")
+    return found
+
+
+def read_frequencies(path: str | Path) -> Frequencies:
+    """How often a log has each query, from lines of id, tab, and a count or a segment (HEAD, TORSO, TAIL).
+
+    For queries that the log at hand doesn't hold: TripClick keeps those of its test sets out of its log.
+
+    Raises:
+        UnreadableInput: naming the file, the line, and what was expected.
+    """
+    found: Frequencies = {}
+    for number, line in _lines(path):
+        query, _, given = line.rpartition("\t")
+        query, given = query.strip(), given.strip()
+        counted = given.isascii() and given.isdecimal()
+        if not query or not (counted or given in SEGMENTS):
+            expected = f"`id<tab>frequency`, a whole number of 0 or more, or {', '.join(SEGMENTS)}"
+            raise _fault(path, number, f"{line!r}, expected {expected}")
+        if query in found:
+            raise _fault(path, number, f"there is a query {query!r} before: give each one frequency")
+        found[query] = int(given) if counted else given
+    if not found:
+        raise UnreadableInput(f"{path}: there are no frequencies in it")
     return found
 
 

@@ -6,37 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from trifuse.ranker.click_settings import SEGMENTS
 from trifuse.ranker.errors import NothingToEvaluate
+from trifuse.ranker.evaluation.comparison import Comparison, compare, mean
 from trifuse.ranker.evaluation.inputs import Judgements
 from trifuse.ranker.evaluation.measures import measure_run
-from trifuse.ranker.evaluation.significance import RESAMPLES, bootstrap_ci, holm, randomisation_p, t_test_p
+from trifuse.ranker.evaluation.significance import RESAMPLES, bootstrap_ci
 
-
-@dataclass(frozen=True)
-class Comparison:
-    """A profile compared with another, in one measure.
-
-    Args:
-        against: the other, which is the first profile where nothing else is asked for.
-        difference, ci95: the mean over queries of this less the other, and its interval.
-        p_randomisation, p_t: of the paired tests, two-sided.
-        holm_randomisation, holm_t: the same, adjusted for all comparisons in this measure.
-        wins, losses: queries in which this is better, and worse.
-    """
-
-    against: str
-    difference: float
-    ci95: tuple[float, float]
-    p_randomisation: float
-    p_t: float
-    holm_randomisation: float
-    holm_t: float
-    wins: int
-    losses: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {**vars(self), "ci95": list(self.ci95)}
+Values = Mapping[str, Mapping[str, Mapping[str, float]]]
+"""Profile to measure to query to value."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +29,7 @@ class Evaluation:
         excluded: queries that were left out, having no relevant document.
     """
 
-    values: Mapping[str, Mapping[str, Mapping[str, float]]]
+    values: Values
     ci95: Mapping[str, Mapping[str, tuple[float, float]]]
     tests: Mapping[str, Mapping[str, Comparison]]
     queries: int
@@ -59,7 +37,7 @@ class Evaluation:
 
     def mean(self, profile: str, measure: str) -> float:
         """The mean over queries."""
-        return _mean(self.values[profile][measure].values())
+        return mean(self.values[profile][measure].values())
 
     @property
     def per_query(self) -> dict[str, dict[str, dict[str, float]]]:
@@ -72,9 +50,9 @@ class Evaluation:
             for profile, measures in self.values.items()
         }
 
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
+    def as_dict(self, *, per_query: bool = True) -> dict[str, Any]:
+        """For JSON; `per_query` is the longest part of it."""
+        found: dict[str, Any] = {
             "profiles": {
                 profile: {
                     measure: {"mean": self.mean(profile, measure), "ci95": list(self.ci95[profile][measure])}
@@ -88,8 +66,10 @@ class Evaluation:
                 profile: {measure: each.as_dict() for measure, each in found.items()}
                 for profile, found in self.tests.items()
             },
-            "per_query": self.per_query,
         }
+        if per_query:
+            found["per_query"] = self.per_query
+        return found
 
 
 def evaluated_queries(qrels: Judgements, queries: Iterable[str]) -> list[str]:
@@ -134,50 +114,51 @@ def evaluate(
     kept = evaluated_queries(qrels, asked)
     judged = {query: qrels[query] for query in kept}
     values = {profile: measure_run(measures, judged, run) for profile, run in runs.items()}
+    first, *others = runs
+    pairs = dict.fromkeys(others, first) if against is None else against
+    return _summary(values, pairs, len(asked) - len(kept), resamples)
+
+
+def by_segment(
+    evaluation: Evaluation, segments: Mapping[str, str], *, resamples: int = RESAMPLES
+) -> dict[str, Evaluation]:
+    """The same evaluation over the queries of each segment; a segment without queries isn't there.
+
+    Args:
+        segments: query to its segment, of each evaluated query.
+    """
+    pairs = {
+        profile: comparison.against
+        for profile, compared in evaluation.tests.items()
+        for comparison in compared.values()
+    }
+    found = {}
+    for segment in SEGMENTS:
+        values = {
+            profile: {
+                measure: {query: value for query, value in row.items() if segments[query] == segment}
+                for measure, row in measured.items()
+            }
+            for profile, measured in evaluation.values.items()
+        }
+        if all(row for measured in values.values() for row in measured.values()):
+            found[segment] = _summary(values, pairs, 0, resamples)
+    return found
+
+
+def _summary(values: Values, pairs: Mapping[str, str], excluded: int, resamples: int) -> Evaluation:
     ci95 = {
         profile: {
-            measure: bootstrap_ci(list(found.values()), resamples=resamples)
-            for measure, found in measured.items()
+            measure: bootstrap_ci(list(row.values()), resamples=resamples)
+            for measure, row in measured.items()
         }
         for profile, measured in values.items()
     }
-    first, *others = runs
-    pairs = dict.fromkeys(others, first) if against is None else against
+    measures = next(iter(values.values()))
     tests: dict[str, dict[str, Comparison]] = {profile: {} for profile in pairs}
     for measure in measures:
-        rows = {profile: list(measured[measure].values()) for profile, measured in values.items()}
-        for profile, comparison in _compare(rows, pairs, resamples).items():
+        rows = {profile: measured[measure] for profile, measured in values.items()}
+        for profile, comparison in compare(rows, pairs, resamples).items():
             tests[profile][measure] = comparison
-    return Evaluation(values, ci95, tests, len(kept), len(asked) - len(kept))
-
-
-def _compare(
-    values: Mapping[str, Sequence[float]], pairs: Mapping[str, str], resamples: int
-) -> dict[str, Comparison]:
-    """Each pair of profiles, query by query."""
-    differences = {
-        profile: [this - that for this, that in zip(values[profile], values[other], strict=True)]
-        for profile, other in pairs.items()
-    }
-    by_chance = [randomisation_p(each, resamples=resamples) for each in differences.values()]
-    by_t = [t_test_p(each) for each in differences.values()]
-    adjusted = zip(by_chance, by_t, holm(by_chance), holm(by_t), strict=True)
-    return {
-        profile: Comparison(
-            against=pairs[profile],
-            difference=_mean(each),
-            ci95=bootstrap_ci(each, resamples=resamples),
-            p_randomisation=p,
-            p_t=t,
-            holm_randomisation=holm_p,
-            holm_t=holm_t,
-            wins=sum(value > 0 for value in each),
-            losses=sum(value < 0 for value in each),
-        )
-        for (profile, each), (p, t, holm_p, holm_t) in zip(differences.items(), adjusted, strict=True)
-    }
-
-
-def _mean(values: Iterable[float]) -> float:
-    row = list(values)
-    return sum(row) / len(row)
+    queries = len(next(iter(measures.values())))
+    return Evaluation(values, ci95, tests, queries, excluded)

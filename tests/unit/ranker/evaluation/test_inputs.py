@@ -9,6 +9,7 @@ import pytest
 
 from trifuse.ranker.errors import UnreadableInput
 from trifuse.ranker.evaluation import read_judgements, read_queries
+from trifuse.ranker.evaluation.inputs import read_frequencies
 
 QRELS = {"q1": {"d1": 2, "d2": 0}, "q2": {"d1": 1}}
 
@@ -97,3 +98,26 @@ def test_faulty_queries(tmp_path: Path, content: str, said: str) -> None:
     file.write_text(content)
     with pytest.raises(UnreadableInput, match=said):
         read_queries(file)
+
+
+def test_frequencies_are_counts_or_segments(tmp_path: Path) -> None:
+    file = tmp_path / "frequencies.tsv"
+    file.write_text("q1\t45\nq 2\t0\n\nq3\tHEAD\n")
+    assert read_frequencies(file) == {"q1": 45, "q 2": 0, "q3": "HEAD"}
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("q1 45\n", r"line 1: 'q1 45', expected `id<tab>frequency`"),
+        ("q1\t-1\n", r"a whole number of 0 or more, or HEAD, TORSO, TAIL"),
+        ("q1\thead\n", "line 1"),
+        ("q1\t1\nq1\t1\n", "line 2: there is a query 'q1' before"),
+        ("\n", "there are no frequencies"),
+    ],
+)
+def test_faulty_frequencies(tmp_path: Path, content: str, said: str) -> None:
+    file = tmp_path / "frequencies.tsv"
+    file.write_text(content)
+    with pytest.raises(UnreadableInput, match=said):
+        read_frequencies(file)

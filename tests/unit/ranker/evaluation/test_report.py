@@ -8,6 +8,7 @@ import pytest
 
 from trifuse.ranker.errors import NothingToEvaluate
 from trifuse.ranker.evaluation import evaluate, run_lines
+from trifuse.ranker.evaluation.report import by_segment
 
 QRELS = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 0}, "unasked": {"a": 1}}
 QUERIES = {"q1": "one", "q2": "two", "q3": "nothing relevant", "q4": "not judged"}
@@ -60,3 +61,36 @@ def test_nothing_to_evaluate_says_what_the_ids_look_like() -> None:
 def test_a_run_as_trec_writes_it() -> None:
     lines = run_lines({"lexical=1, dense=1": {"q1": ["a", "b"]}})
     assert list(lines) == ["q1 Q0 a 1 2 lexical=1,_dense=1\n", "q1 Q0 b 2 1 lexical=1,_dense=1\n"]
+
+
+def test_the_queries_that_moved_most() -> None:
+    """q1 and q9 gain 0.5, q2 gains 0.75, q0 loses 0.5; equal gains are in the order of ids."""
+    qrels = {**QRELS, "q0": {"a": 1}, "q9": {"a": 1}}
+    runs = {
+        "bm25": {**RUNS["bm25"], "q0": ["a"], "q9": ["x", "a"]},
+        "hybrid": {**RUNS["hybrid"], "q0": ["x", "a"], "q9": ["a"]},
+    }
+    compared = evaluate(runs, qrels, qrels, ["RR"]).tests["hybrid"]["RR"]
+    assert compared.gained == (("q2", 1.0, 0.25), ("q1", 1.0, 0.5), ("q9", 1.0, 0.5))
+    assert compared.lost == (("q0", 0.5, 1.0),)
+    assert compared.as_dict()["lost"] == [{"query": "q0", "value": 0.5, "against": 1.0}]
+
+
+def test_no_more_than_five_queries_are_shown() -> None:
+    qrels = {f"q{number}": {"a": 1} for number in range(7)}
+    runs = {name: {query: [found] for query in qrels} for name, found in (("none", "x"), ("all", "a"))}
+    compared = evaluate(runs, qrels, qrels, ["RR"]).tests["all"]["RR"]
+    assert [each.query for each in compared.gained] == ["q0", "q1", "q2", "q3", "q4"]
+    assert compared.lost == ()
+
+
+def test_values_per_segment() -> None:
+    """The queries of a segment alone, tests and all; a segment without queries isn't there."""
+    evaluation = evaluate(RUNS, QRELS, QUERIES, ["RR"])
+    parts = by_segment(evaluation, {"q1": "HEAD", "q2": "TAIL", "q3": "TORSO"})
+    assert list(parts) == ["HEAD", "TAIL"]
+    assert (parts["HEAD"].queries, parts["HEAD"].mean("bm25", "RR")) == (1, 0.5)
+    assert parts["TAIL"].mean("bm25", "RR") == 0.25
+    assert parts["TAIL"].tests["hybrid"]["RR"].difference == 0.75
+    assert parts["TAIL"].tests["hybrid"]["RR"].against == "bm25"
+    assert "per_query" not in parts["TAIL"].as_dict(per_query=False)

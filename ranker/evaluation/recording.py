@@ -1,0 +1,58 @@
+"""Click evidence, recorded as it passes: what a study needs to know of each query beside its ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from trifuse.encoder.spaces import EncoderSpace
+from trifuse.encoder.types import Vectors
+from trifuse.ranker.click_settings import ClickSettings
+from trifuse.ranker.clicks import ClickEvidence, normalize_query
+from trifuse.ranker.types import ClickLookup
+
+
+class RecordingLookup:
+    """Passes lookups on, and keeps what they found.
+
+    Args:
+        clicks: where the evidence comes from.
+        segments: the normal form of a query to its segment, in the place of the one that the log says: for
+            queries that are kept out of the log, and whose frequency is known otherwise.
+    """
+
+    def __init__(self, clicks: ClickLookup, segments: Mapping[str, str] | None = None) -> None:
+        self._clicks = clicks
+        self._segments = segments or {}
+        self._found: dict[str, ClickEvidence] = {}
+
+    def evidence(self, text: str) -> ClickEvidence:
+        """What was found last for a query; nothing where it wasn't looked up."""
+        return self._found.get(normalize_query(text), ClickEvidence())
+
+    def lookup(
+        self,
+        index: str,
+        text: str,
+        vector: Vectors | None = None,
+        *,
+        space: EncoderSpace | None = None,
+        budget_s: float = 0.3,
+        settings: ClickSettings = ClickSettings(),  # noqa: B008 - frozen
+        leave_one_out: bool = False,
+    ) -> ClickEvidence:
+        """The evidence, with the segment that was given for the query."""
+        evidence = self._clicks.lookup(
+            index,
+            text,
+            vector,
+            space=space,
+            budget_s=budget_s,
+            settings=settings,
+            leave_one_out=leave_one_out,
+        )
+        normalized = normalize_query(text)
+        if normalized in self._segments:
+            evidence = replace(evidence, segment=self._segments[normalized])
+        self._found[normalized] = evidence
+        return evidence
