@@ -15,6 +15,10 @@ WEIGHTINGS = ("relevant", "share", "expected")
 """What a document that was clicked for a past query is worth, see `ClickSettings.weighting`."""
 
 
+MAX_CANDIDATES = 10_000
+"""`index.max_result_window`'s default: OpenSearch refuses to find more."""
+
+
 def segment_of(frequency: float) -> str:
     """The segment of a query that stands so often in the log.
 
@@ -60,36 +64,45 @@ class ClickSettings:
     log_share: float = 1.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.m, int) or isinstance(self.m, bool) or not 0 <= self.m <= 10_000:
-            raise ProfileError(f"clicks.m is {self.m!r}: give a whole number from 0 to 10,000")
-        if not isinstance(self.candidates, int) or not 1 <= self.candidates <= 10_000:
-            raise ProfileError(
-                f"clicks.candidates is {self.candidates!r}: give a whole number from 1 to 10,000"
-            )
+        _whole("m", self.m, 0)
+        _whole("candidates", self.candidates, 1)
         if self.weighting not in WEIGHTINGS:
             raise ProfileError(
                 f"clicks.weighting is {self.weighting!r}: it is one of {', '.join(WEIGHTINGS)}"
             )
-        for name in ("temperature", "smoothing"):
-            value = getattr(self, name)
-            if value is not None and not (_number(value) and value > 0):
-                raise ProfileError(f"clicks.{name} is {value!r}: give a number above 0")
-        if self.min_similarity is not None and not isinstance(self.min_similarity, int | float):
-            raise ProfileError(f"clicks.min_similarity is {self.min_similarity!r}: give a number")
+        if self.temperature is not None and not (_number(self.temperature) and self.temperature > 0):
+            raise ProfileError(f"clicks.temperature is {self.temperature!r}: give a number above 0, or none")
+        if not (_number(self.smoothing) and self.smoothing > 0):
+            raise ProfileError(f"clicks.smoothing is {self.smoothing!r}: give a number above 0")
+        if self.min_similarity is not None and not _number(self.min_similarity):
+            raise ProfileError(f"clicks.min_similarity is {self.min_similarity!r}: give a number, or none")
         if not (_number(self.log_share) and 0 < self.log_share <= 1):
             raise ProfileError(f"clicks.log_share is {self.log_share!r}: give a share above 0, up to 1")
         if self.segment_weights is not None:
-            if set(self.segment_weights) != set(SEGMENTS):
-                raise ProfileError(
-                    f"clicks.segment_weights names {sorted(self.segment_weights)}: give a weight to each of "
-                    f"{', '.join(SEGMENTS)}"
-                )
-            for segment, weight in self.segment_weights.items():
-                if not _number(weight) or weight < 0:
-                    raise ProfileError(
-                        f"clicks.segment_weights[{segment}] is {weight!r}: give a finite number of 0 or more"
-                    )
+            _check_segment_weights(self.segment_weights)
+
+
+def _check_segment_weights(weights: object) -> None:
+    if not isinstance(weights, Mapping) or set(weights) != set(SEGMENTS):
+        raise ProfileError(
+            f"clicks.segment_weights is {weights!r}: give a weight to each of {', '.join(SEGMENTS)}"
+        )
+    for segment, weight in weights.items():
+        if not _number(weight) or weight < 0:
+            raise ProfileError(
+                f"clicks.segment_weights[{segment}] is {weight!r}: give a finite number of 0 or more"
+            )
+
+
+def _whole(name: str, value: object, least: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MAX_CANDIDATES:
+        raise ProfileError(
+            f"clicks.{name} is {value!r}: give a whole number from {least} to {MAX_CANDIDATES}"
+        )
 
 
 def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False

@@ -27,8 +27,9 @@ from redis.exceptions import RedisError
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.types import Vectors
 from trifuse.ranker.click_redis import bounded, merge
+from trifuse.ranker.click_settings import TAIL, ClickSettings, segment_of
 from trifuse.ranker.decay import HALF_LIFE_DAYS
-from trifuse.ranker.keys import clicks_key
+from trifuse.ranker.keys import clicks_key, queries_key
 from trifuse.ranker.past_queries import (
     MAX_QUERY_CHARS,
     normalize_query,
@@ -44,6 +45,7 @@ State = Literal["ok", "partial", "neutral"]
 
 _COSINE_FLOOR = 0.7
 _COSINE_TEMPERATURE = 0.05
+_DEPTH = 100
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,8 @@ class ClickEvidence:
         state: `ok`; `partial` where only the very same query was looked up; `neutral` where nothing was.
         reason: why the state isn't `ok`, or why the query can't have evidence; else None.
         took_ms: time that the lookup took.
+        frequency: how many clicks are counted for the query itself.
+        segment: the segment of that frequency (`click_settings.segment_of`).
     """
 
     scores: Mapping[str, float] = field(default_factory=dict)
@@ -78,6 +82,8 @@ class ClickEvidence:
     state: State = "ok"
     reason: str | None = None
     took_ms: float = 0.0
+    frequency: int = 0
+    segment: str = TAIL
 
 
 class _NoSimilar(Exception):
@@ -90,13 +96,6 @@ class ClickStore:
     Args:
         redis: a client of the click store. Its timeouts don't matter: a lookup's budget bounds every wait.
         client: a client of OpenSearch.
-        m: how many similar past queries are looked up.
-        min_similarity: past queries below it give no evidence. None: 0.7 for cosines (one of 1,000 pairs of
-            biomedical questions reaches it by chance, in the default encoder), no floor for inner products.
-        temperature: of the softmax over similarities; the smaller, the more the nearest queries weigh. None:
-            0.05 for cosines, 1 (the paper's) for inner products.
-        candidates: how many documents come back at most.
-        depth: how many documents of one past query are read.
         half_life_days: the half-life that clicks were counted with.
     """
 
@@ -105,25 +104,10 @@ class ClickStore:
         redis: Any,
         client: OpenSearch,
         *,
-        m: int = 50,
-        min_similarity: float | None = None,
-        temperature: float | None = None,
-        candidates: int = 200,
-        depth: int = 100,
         half_life_days: float = HALF_LIFE_DAYS,
     ) -> None:
-        if m < 0 or candidates < 1 or depth < 1 or (temperature is not None and temperature <= 0):
-            raise ValueError(
-                f"a click store needs m >= 0, candidates >= 1, depth >= 1 and temperature > 0, got m={m}, "
-                f"candidates={candidates}, depth={depth}, temperature={temperature}"
-            )
         self._redis = redis
         self._client = client
-        self._m = m
-        self._min_similarity = min_similarity
-        self._temperature = temperature
-        self._candidates = candidates
-        self._depth = depth
         self._half_life_days = half_life_days
         self._bounded: dict[float, Any] = {}
 
@@ -135,6 +119,8 @@ class ClickStore:
         *,
         space: EncoderSpace | None = None,
         budget_s: float = 0.3,
+        settings: ClickSettings = ClickSettings(),  # noqa: B008 - frozen
+        leave_one_out: bool = False,
     ) -> ClickEvidence:
         """The click evidence for a query; never raises for a service that is down or slow.
 
@@ -145,6 +131,8 @@ class ClickStore:
             index: the search index or alias that the clicks belong to.
             vector: (dim,) float32 of the query, or None; without one only the same query is looked up.
             space: the space of the vector's encoder: only past queries of the same space are compared.
+            settings: how the log is read.
+            leave_one_out: as if the query itself had been searched once less, and clicked for never.
         """
         start = time.monotonic()
         normalized = normalize_query(text[: 2 * MAX_QUERY_CHARS])
@@ -157,18 +145,24 @@ class ClickStore:
         reason = None
         similar: list[tuple[str, float]] = []
         try:
-            similar = self._similar(index, vector, space, budget_s / 2)
+            similar = self._similar(index, vector, space, settings, budget_s / 2)
         except _NoSimilar as error:
             reason = str(error)
-        queries = [same, *(query for query in similar if query[0] != normalized)]
-        weights = softmax([similarity for _, similarity in queries], self._temperature_in(space))
+        own = [] if leave_one_out else [same]
+        queries = [*own, *(query for query in similar if query[0] != normalized)]
+        weights = softmax([similarity for _, similarity in queries], _temperature_in(space, settings))
         keys = [clicks_key(index, self._half_life_days, query_id(query)) for query, _ in queries]
         try:
             redis = self._within(budget_s / 4)
-            sizes, sums = merge(redis, keys, weights, keep=self._candidates, depth=self._depth)
+            key = queries_key(index, self._half_life_days)
+            frequency = int(redis.zscore(key, query_id(normalized)) or 0)
+            sizes, sums = (
+                merge(redis, keys, weights, keep=settings.candidates, depth=_DEPTH) if keys else ([], {})
+            )
         except (RedisError, OSError) as error:
             why = f"the click store didn't answer: {error or type(error).__name__}"
             return ClickEvidence(state="neutral", reason=why, took_ms=_ms(start))
+        frequency = max(0, frequency - leave_one_out)
         total = sum(weight for weight, size in zip(weights, sizes, strict=True) if size) or 1.0
         found = [
             SimilarQuery(query, similarity, weight / total)
@@ -181,15 +175,22 @@ class ClickStore:
             state="partial" if reason else "ok",
             reason=reason,
             took_ms=_ms(start),
+            frequency=frequency,
+            segment=segment_of(frequency),
         )
 
     def _similar(
-        self, index: str, vector: Vectors | None, space: EncoderSpace | None, timeout_s: float
+        self,
+        index: str,
+        vector: Vectors | None,
+        space: EncoderSpace | None,
+        settings: ClickSettings,
+        timeout_s: float,
     ) -> list[tuple[str, float]]:
         """Normal forms and similarities of the m nearest past queries above the floor, nearest first."""
         if vector is None or space is None:
             raise _NoSimilar("the query has no vector: only the same query was looked up")
-        if self._m == 0:
+        if settings.m == 0:
             return []
         # One attempt: the client's transport would try again, and the budget would be spent several times.
         connection = self._client.transport.get_connection()
@@ -197,7 +198,7 @@ class ClickStore:
             _, _, answer = connection.perform_request(
                 "POST",
                 f"/{quote(queries_index(index), safe='')}/_search",
-                body=msgspec.json.encode(similar_queries_body(vector, space, self._m)),
+                body=msgspec.json.encode(similar_queries_body(vector, space, settings.m)),
                 headers={"content-type": "application/json"},
                 timeout=timeout_s,
             )
@@ -214,15 +215,10 @@ class ClickStore:
             ]
         except (msgspec.DecodeError, LookupError, TypeError) as error:
             raise _NoSimilar("similar past queries weren't found: the answer is no search's") from error
-        floor = self._min_similarity
+        floor = settings.min_similarity
         if floor is None:
             floor = _COSINE_FLOOR if space.similarity == "cosine" else -math.inf
         return [(query, similarity) for query, similarity in found if similarity >= floor]
-
-    def _temperature_in(self, space: EncoderSpace | None) -> float:
-        if self._temperature is not None:
-            return self._temperature
-        return 1.0 if space is not None and space.similarity == "dot" else _COSINE_TEMPERATURE
 
     def _within(self, timeout_s: float) -> Any:
         """A client with that timeout, made once; a profile has one budget, so there are few."""
@@ -231,9 +227,15 @@ class ClickStore:
         return self._bounded[timeout_s]
 
 
+def _temperature_in(space: EncoderSpace | None, settings: ClickSettings) -> float:
+    if settings.temperature is not None:
+        return settings.temperature
+    return 1.0 if space is not None and space.similarity == "dot" else _COSINE_TEMPERATURE
+
+
 def softmax(values: Sequence[float], temperature: float) -> list[float]:
     """exp(v / temperature), scaled to sum to 1."""
-    top = max(values)
+    top = max(values, default=0.0)
     powers = [math.exp((value - top) / temperature) for value in values]
     total = sum(powers)
     return [power / total for power in powers]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.types import Vectors
+from trifuse.ranker.click_settings import ClickSettings
 from trifuse.ranker.clicks import ClickEvidence
 
 Clause = dict[str, Any]
@@ -60,5 +61,7 @@ class ClickLookup(Protocol):
         *,
         space: EncoderSpace | None = None,
         budget_s: float = 0.3,
+        settings: ClickSettings = ...,
+        leave_one_out: bool = False,
     ) -> ClickEvidence:
         """The evidence for a query: `vector` is (dim,) float32 in that space, or None without an encoder."""

@@ -19,6 +19,7 @@ from redis.crc import key_slot
 from trifuse.encoder.marks import VECTOR_FIELD, mark
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.templates import text_hash
+from trifuse.ranker.click_settings import ClickSettings
 from trifuse.ranker.clicks import ClickStore
 from trifuse.ranker.past_queries import queries_index, query_space
 from trifuse.worker.clicks.events import ClickEvent
@@ -36,9 +37,12 @@ def click(query: str, doc: str, number: int = 1) -> list[ClickEvent]:
     ]
 
 
+NEAR = ClickSettings(temperature=0.1, min_similarity=0.75)
+
+
 @pytest.fixture
 def store(client: OpenSearch, redis_client: Redis) -> ClickStore:
-    return ClickStore(redis_client, client, temperature=0.1, min_similarity=0.75)
+    return ClickStore(redis_client, client)
 
 
 def test_the_same_query_alone(store: ClickStore, index: str, intake: Intake) -> None:
@@ -60,7 +64,7 @@ def test_similar_queries_weigh_by_the_softmax_of_their_cosines(
     embed_query("near", [0.96, 0.28, 0.0])
     embed_query("far", [0.8, 0.6, 0.0])
     embed_query("too far", [0.6, 0.8, 0.0])
-    evidence = store.lookup(index, "never asked", QUERY, space=space, budget_s=5)
+    evidence = store.lookup(index, "never asked", QUERY, space=space, budget_s=5, settings=NEAR)
     near, far = math.exp(0.96 / 0.1), math.exp(0.8 / 0.1)
     share = near / (near + far)
     assert evidence.scores == pytest.approx({"d1": share, "d2": share / 2 + (1 - share)}, abs=1e-4)
@@ -76,7 +80,7 @@ def test_the_query_itself_counts_once_and_as_similarity_one(
     intake.take([*click("asthma", "d1"), *click("near", "d2")])
     embed_query("asthma", [1.0, 0.0, 0.0])
     embed_query("near", [0.96, 0.28, 0.0])
-    evidence = store.lookup(index, "Asthma", QUERY, space=space, budget_s=5)
+    evidence = store.lookup(index, "Asthma", QUERY, space=space, budget_s=5, settings=NEAR)
     same = 1 / (1 + math.exp((0.96 - 1.0) / 0.1))
     assert evidence.scores == pytest.approx({"d1": same, "d2": 1 - same}, abs=1e-4)
     assert [q.text for q in evidence.queries] == ["asthma", "near"]
@@ -140,12 +144,14 @@ def test_at_most_m_queries_and_so_many_candidates(
     for i in range(4):
         intake.take(click(f"near {i}", f"d{i}", 2) + click(f"near {i}", "d9"))
         embed_query(f"near {i}", [1.0, 0.01 * i, 0.0])
-    few = ClickStore(redis_client, client, m=2, candidates=2, depth=1)
-    evidence = few.lookup(index, "never asked", QUERY, space=space, budget_s=5)
+    store = ClickStore(redis_client, client)
+    few = ClickSettings(m=2, candidates=2)
+    evidence = store.lookup(index, "never asked", QUERY, space=space, budget_s=5, settings=few)
     assert [q.text for q in evidence.queries] == ["near 0", "near 1"]
-    assert list(evidence.scores) == ["d0", "d1"]
-    none = ClickStore(redis_client, client, m=0)
-    assert none.lookup(index, "never asked", QUERY, space=space, budget_s=5).state == "ok"
+    # d0 has the nearer query's weight, d9 a half of both, d1 the other's
+    assert list(evidence.scores) == ["d0", "d9"]
+    none = ClickSettings(m=0)
+    assert store.lookup(index, "asked", QUERY, space=space, budget_s=5, settings=none).state == "ok"
 
 
 def test_ties_are_in_the_order_of_ids(store: ClickStore, index: str, intake: Intake) -> None:
@@ -182,6 +188,9 @@ def test_c4_the_keys_of_a_lookup_share_a_slot(
     asked: list[str] = []
 
     class Recording:
+        def zscore(self, key: str, member: str) -> None:
+            asked.append(key)
+
         def register_script(self, script: str) -> Callable[..., object]:
             def call(*, keys: list[str], args: list[object]) -> object:
                 asked.extend(keys)
@@ -193,7 +202,7 @@ def test_c4_the_keys_of_a_lookup_share_a_slot(
     embed_query("near 1", [1.0, 0.0, 0.0])
     embed_query("near 2", [0.96, 0.28, 0.0])
     ClickStore(Recording(), client).lookup(index, "asthma", QUERY, space=space, budget_s=5)
-    assert len(asked) == 3
+    assert len(asked) == 4
     assert len({key_slot(key.encode()) for key in asked}) == 1
 
 
