@@ -10,8 +10,9 @@ import numpy as np
 
 from trifuse.ranker.combine import COMBINATIONS, Table
 from trifuse.ranker.normalize import NORMALIZATIONS
+from trifuse.ranker.past_queries import similarity_of
 from trifuse.ranker.profiles import Profile
-from trifuse.ranker.types import LEGS, Floats, Key, Ranks
+from trifuse.ranker.types import LEGS, Floats, Key, Ranks, Similarity
 
 
 @dataclass(frozen=True)
@@ -84,10 +85,20 @@ class Fusion:
         )
 
 
-def fuse(legs: Mapping[str, LegHits], profile: Profile) -> Fusion:
+def fuse(
+    legs: Mapping[str, LegHits],
+    profile: Profile,
+    *,
+    segment: str | None = None,
+    similarity: Similarity | None = None,
+) -> Fusion:
     """Normalise each leg, combine, and order by score, then by `_id`.
 
     The order depends on neither the order of the legs' hits nor on the page that is asked for.
+
+    Args:
+        segment: of the query in the click log, by which a profile may weigh clicks.
+        similarity: what the dense leg's scores were made from; None leaves them as they are.
     """
     keys = sorted({key for hits in legs.values() for key in hits.keys})
     rows = {key: row for row, key in enumerate(keys)}
@@ -98,12 +109,20 @@ def fuse(legs: Mapping[str, LegHits], profile: Profile) -> Fusion:
     for column, leg in enumerate(LEGS):
         hits = legs.get(leg, LegHits())
         at = [rows[key] for key in hits.keys]
-        scores = np.asarray(hits.scores, dtype=np.float64)
-        raw[at, column] = scores
-        normalized[at, column] = NORMALIZATIONS[profile.normalization](scores)
+        raw[at, column] = hits.scores
+        normalized[at, column] = _normalized(leg, hits, profile, similarity)
         ranks[at, column] = np.arange(1, len(at) + 1)
-    weights = np.array([profile.weights[leg] for leg in LEGS])
+    weighted = profile.weights_in(segment)
+    weights = np.array([weighted[leg] for leg in LEGS])
     fused = COMBINATIONS[profile.combination](Table(normalized, ranks), weights, profile.rank_constant)
     order = np.argsort(-fused, kind="stable")  # rows are in the order of their keys, so ties are too
     in_order = tuple(keys[row] for row in order.tolist())
     return Fusion(in_order, fused[order], raw[order], normalized[order], ranks[order], weights)
+
+
+def _normalized(leg: str, hits: LegHits, profile: Profile, similarity: Similarity | None) -> Floats:
+    name = profile.normalization_of(leg)
+    scores = np.asarray(hits.scores, dtype=np.float64)
+    if leg == "dense" and similarity is not None and name != "min_max":
+        scores = np.array([similarity_of(score, similarity) for score in hits.scores])
+    return NORMALIZATIONS[name](scores, profile.temperature_of(leg, similarity))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Any
 
 from trifuse.ranker.fuse import Candidate, LegHits
 from trifuse.ranker.past_queries import similarity_of
 from trifuse.ranker.request import Request
 from trifuse.ranker.retrieved import Retrieved
-
-Similarity = Literal["cosine", "dot"]
+from trifuse.ranker.types import Similarity
 
 _PAST_QUERIES = 10
 """So many of the past queries that gave evidence are shown."""

@@ -22,6 +22,9 @@ Ranks = NDArray[np.int64]
 State = Literal["ok", "empty", "off", "skipped", "failed"]
 """A leg ran and found something; ran and found nothing; isn't there to run; had nothing to run on; broke."""
 
+Similarity = Literal["cosine", "dot"]
+"""What vectors are compared by."""
+
 LEGS = ("lexical", "dense", "clicks")
 
 

@@ -11,7 +11,7 @@ import opensearchpy
 import redis
 import typer
 
-from trifuse.deploy.cli import clicks, demo, encoders, evaluate, fetch, load, search, services, sync
+from trifuse.deploy.cli import clicks, demo, encoders, evaluate, fetch, load, profile, search, services, sync
 from trifuse.deploy.cli.common import err
 from trifuse.encoder.errors import TrifuseError
 
@@ -47,6 +47,7 @@ encoders.register(app)
 evaluate.register(app)
 fetch.register(app)
 load.register(app)
+profile.register(app)
 search.register(app)
 services.register(app)
 sync.register(app)

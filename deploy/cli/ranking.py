@@ -13,6 +13,7 @@ import typer
 from trifuse.deploy.cli.common import fail
 from trifuse.ranker import BodyError, Profile
 from trifuse.ranker.errors import MeasureUnknown, ProfileError
+from trifuse.ranker.published import published
 
 BodyOption = Annotated[
     str | None,
@@ -44,9 +45,28 @@ def json_object(given: str | None, option: str) -> dict[str, Any] | None:
 
 
 def read_profile(given: str | None) -> Profile:
-    """A profile from weights, or from JSON or a file of it; the default where nothing is given."""
+    """A profile by its name, from weights, or from JSON or a file of it; the default where nothing is given.
+
+    Raises:
+        ProfileError: it is none of these, or its settings are out of range.
+    """
     if given is None:
         return Profile()
-    if "=" in given and not Path(given).exists():
+    built_in = published()
+    if given in built_in:
+        return built_in[given]
+    if given.lstrip().startswith("{") or _is_file(given):
+        return Profile.from_dict(json_object(given, "--profile") or {})
+    if "=" in given:
         return Profile.parse(given)
-    return Profile.from_dict(json_object(given, "--profile") or {})
+    raise ProfileError(
+        f"there is no profile and no file {given!r}: give one of {', '.join(built_in)}, weights such as "
+        "lexical=0.5,dense=0.5, or a file of JSON"
+    )
+
+
+def _is_file(given: str) -> bool:
+    try:
+        return Path(given).is_file()
+    except (OSError, ValueError):  # too long for a name, or a character that none has
+        return False

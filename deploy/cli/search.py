@@ -34,7 +34,7 @@ ProfileOption = Annotated[
     str | None,
     typer.Option(
         "--profile",
-        help=f"Weights, or a JSON file. Without it: {_WEIGHTS}.",
+        help=f"A name (trifuse profile list), weights, or a JSON file. Without it: {_WEIGHTS}.",
     ),
 ]
 FilterOption = Annotated[

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
 import itertools
+import math
+from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trifuse.ranker.click_settings import ClickSettings
 from trifuse.ranker.combine import COMBINATIONS
 from trifuse.ranker.fuse import Candidate, LegHits, LegValue, fuse
 from trifuse.ranker.profiles import Profile
@@ -37,6 +41,8 @@ legs_of_pairs = st.fixed_dictionaries(dict.fromkeys(LEGS, pairs))
 profiles = st.builds(
     Profile,
     weights=st.fixed_dictionaries({name: st.floats(0.01, 1) for name in LEGS}),
+    normalization=st.sampled_from(["min_max", "softmax"]),
+    softmax_temperature=st.fixed_dictionaries({name: st.floats(1e-300, 1e300) for name in LEGS}),
     combination=st.sampled_from(sorted(COMBINATIONS)),
 )
 
@@ -68,6 +74,45 @@ def test_f4_extreme_weights_give_the_order_of_the_first_leg() -> None:
         "clicks": leg(d=3.0, b=1.0),
     }
     assert ids(legs, profile) == ["a", "b", "c", "d"]
+
+
+def test_laders_score_by_hand() -> None:
+    """Cosines of 0.9, 0.9 - ln 3 · T and 0.9 - ln 6 · T weigh 6 : 2 : 1 at the temperature T.
+
+    The engine's score is (1 + cosine) / 2. The click leg's scores are weighed as they are.
+    """
+    t = 0.05
+    cosines = {"a": 0.9, "b": 0.9 - t * math.log(3), "c": 0.9 - t * math.log(6)}
+    legs = {
+        "dense": leg(**{id: (1 + cosine) / 2 for id, cosine in cosines.items()}),
+        "clicks": leg(c=0.75, d=0.25),
+    }
+    profile = Profile(
+        weights={"dense": 1, "clicks": 0.9},
+        normalization={"dense": "softmax", "clicks": "none"},
+        clicks=ClickSettings(segment_weights={"HEAD": 0.5, "TORSO": 0.5, "TAIL": 0.2}),
+    )
+    tail = fuse(legs, profile, segment="TAIL", similarity="cosine")
+    assert [each.id for each in tail.keys] == ["a", "c", "b", "d"]
+    assert tail.scores == pytest.approx([6 / 9, 1 / 9 + 0.2 * 0.75, 2 / 9, 0.2 * 0.25], rel=1e-9)
+    head = fuse(legs, profile, segment="HEAD", similarity="cosine")
+    assert head.scores == pytest.approx([6 / 9, 1 / 9 + 0.5 * 0.75, 2 / 9, 0.5 * 0.25], rel=1e-9)
+    unknown = fuse(legs, profile, similarity="cosine")
+    assert unknown.scores[0] == pytest.approx(1 / 9 + 0.9 * 0.75)
+    c = head.candidate(1)
+    assert c.legs["clicks"] == LegValue(score=0.75, normalized=0.75, weight=0.5, rank=1)
+    assert c.legs["dense"] is not None
+    assert c.legs["dense"].score == (1 + cosines["c"]) / 2
+    assert c.legs["dense"].normalized == pytest.approx(1 / 9, rel=1e-9)
+
+
+def test_softmax_sees_inner_products() -> None:
+    """The engine scores an inner product of 2 as 3, and one of -1 as 1/2: their powers are e^3 : 1 at 1."""
+    profile = Profile(weights={"dense": 1}, normalization="softmax")
+    found = fuse({"dense": leg(a=3.0, b=0.5)}, profile, similarity="dot")
+    assert found.scores == pytest.approx([math.e**3 / (math.e**3 + 1), 1 / (math.e**3 + 1)], rel=1e-12)
+    raw = fuse({"dense": leg(a=3.0, b=0.5)}, replace(profile, normalization="none"), similarity="dot")
+    assert raw.scores.tolist() == [2.0, -1.0]
 
 
 def test_f7_equal_documents_are_ordered_by_id() -> None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trifuse.ranker.normalize import NORMALIZATIONS, min_max
+from trifuse.ranker.normalize import NORMALIZATIONS, UNIT_NORM_TEMPERATURE, min_max, none, softmax
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -30,20 +30,57 @@ def test_a_range_wider_than_a_float_holds() -> None:
     assert min_max(np.array([1.7e308, 0.0, -1.7e308])).tolist() == [1.0, 0.5, 0.0]
 
 
+def test_softmax_by_hand() -> None:
+    """e^0 : e^-ln 3 : e^-ln 6 is 6 : 2 : 1; at half the temperature the differences double: 36 : 4 : 1."""
+    scores = 5.0 - np.log([1.0, 3.0, 6.0])
+    assert softmax(scores, 1.0) == pytest.approx([6 / 9, 2 / 9, 1 / 9], rel=1e-12)
+    assert softmax(scores, 0.5) == pytest.approx([36 / 41, 4 / 41, 1 / 41], rel=1e-12)
+    assert softmax(np.array([])).tolist() == []
+    assert softmax(np.array([-3.0]), 0.05).tolist() == [1.0]
+
+
+@pytest.mark.parametrize("scores", [[1000.0, 1000.0], [-1000.0, -1000.0], [1.7e308, 1.7e308]])
+def test_softmax_of_scores_whose_powers_no_float_holds(scores: list[float]) -> None:
+    assert softmax(np.array(scores)).tolist() == [0.5, 0.5]
+
+
+def test_extreme_temperatures() -> None:
+    """Near 0 the best takes it all, and equal ones share it; at the other end all are equal."""
+    scores = np.array([0.9, 0.9, 0.8, -1.7e308])
+    assert softmax(scores, 5e-324).tolist() == [0.5, 0.5, 0.0, 0.0]
+    assert softmax(scores[:3], 1e308).tolist() == pytest.approx([1 / 3] * 3)
+
+
+def test_cosines_at_the_papers_temperature_are_flat() -> None:
+    """What `UNIT_NORM_TEMPERATURE` is for: the best of 1,000 cosines, 0.3 above the last."""
+    cosines = np.linspace(0.9, 0.6, 1000)
+    flat, steep = softmax(cosines, 1.0), softmax(cosines, UNIT_NORM_TEMPERATURE)
+    assert flat[0] / flat[-1] == pytest.approx(1.35, abs=0.005)
+    assert steep[0] / steep[-1] == pytest.approx(403.4, abs=0.05)
+    assert flat[0] < 0.0012
+
+
 @pytest.mark.parametrize("name", NORMALIZATIONS)
 @given(scores=st.lists(finite, min_size=1, max_size=30))
-def test_monotone_and_bounded(name: str, scores: list[float]) -> None:
-    normalized = NORMALIZATIONS[name](np.array(scores))
+def test_monotone(name: str, scores: list[float]) -> None:
+    normalized = NORMALIZATIONS[name](np.array(scores), 1.0)
     assert np.isfinite(normalized).all()
-    assert normalized.max() == 1.0
-    assert normalized.min() >= 0.0
     order = np.argsort(scores)
     assert (np.diff(normalized[order]) >= 0).all()
+
+
+@given(scores=st.lists(finite, min_size=1, max_size=30))
+def test_bounded(scores: list[float]) -> None:
+    scaled = min_max(np.array(scores))
+    assert (scaled.max(), scaled.min() >= 0.0) == (1.0, True)
+    assert softmax(np.array(scores)).sum() == pytest.approx(1.0)
+    assert none(np.array(scores)).tolist() == scores
 
 
 @pytest.mark.parametrize("name", NORMALIZATIONS)
 @given(data=st.data(), scores=st.lists(finite, min_size=1, max_size=30))
 def test_the_order_of_hits_makes_no_difference(name: str, data: st.DataObject, scores: list[float]) -> None:
     order = data.draw(st.permutations(range(len(scores))))
-    normalized = NORMALIZATIONS[name](np.array(scores))
-    assert NORMALIZATIONS[name](np.array(scores)[order]).tolist() == normalized[order].tolist()
+    normalized = NORMALIZATIONS[name](np.array(scores), 1.0)
+    shuffled = NORMALIZATIONS[name](np.array(scores)[order], 1.0)
+    assert shuffled.tolist() == pytest.approx(normalized[order].tolist(), rel=1e-12)

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from trifuse.ranker.click_settings import ClickSettings
 from trifuse.ranker.errors import ProfileError
 from trifuse.ranker.profiles import Profile
 
@@ -24,6 +26,42 @@ def test_round_trip() -> None:
     assert Profile.from_dict(profile.as_dict()) == profile
 
 
+def test_round_trip_of_all_that_is_nested() -> None:
+    profile = Profile(
+        normalization={"dense": "softmax", "clicks": "none"},
+        softmax_temperature={"dense": 0.1},
+        clicks=ClickSettings(m=1000, segment_weights={"HEAD": 0.5, "TORSO": 0.5, "TAIL": 0.2}),
+    )
+    again = Profile.from_dict(json.loads(json.dumps(profile.as_dict())))
+    assert again == profile
+    assert again.normalization == {"lexical": "min_max", "dense": "softmax", "clicks": "none"}
+    assert again.softmax_temperature == {"lexical": None, "dense": 0.1, "clicks": None}
+    assert again.clicks.segment_weights == {"HEAD": 0.5, "TORSO": 0.5, "TAIL": 0.2}
+
+
+@pytest.mark.parametrize("value", [[], "lader", None, 5])
+def test_a_profile_is_an_object(value: Any) -> None:
+    with pytest.raises(ProfileError, match="give a JSON object"):
+        Profile.from_dict(value)
+
+
+def test_the_temperature_goes_by_the_space_unless_it_is_given() -> None:
+    profile = Profile(softmax_temperature={"lexical": 3.0})
+    assert [profile.temperature_of("dense", each) for each in ("cosine", "dot", None)] == [0.05, 1.0, 1.0]
+    assert profile.temperature_of("lexical", "cosine") == 3.0
+    assert Profile(softmax_temperature={"dense": 0.2}).temperature_of("dense", "cosine") == 0.2
+
+
+def test_the_weight_of_clicks_by_segment() -> None:
+    clicks = ClickSettings(segment_weights={"HEAD": 0.5, "TORSO": 0.4, "TAIL": 0.0})
+    profile = Profile(weights={"dense": 1, "clicks": 0.3}, clicks=clicks)
+    found = {segment: profile.weights_in(segment)["clicks"] for segment in ("HEAD", "TORSO", "TAIL", None)}
+    assert found == {"HEAD": 0.5, "TORSO": 0.4, "TAIL": 0.0, None: 0.3}
+    assert profile.weights_in("HEAD")["dense"] == 1.0
+    off = Profile(weights={"dense": 1}, clicks=clicks)
+    assert off.weights_in("HEAD")["clicks"] == 0.0
+
+
 def test_k_beside_depth() -> None:
     assert Profile(depth=10, k=50).neighbours == 50
 
@@ -39,10 +77,26 @@ def test_k_beside_depth() -> None:
         ({"weights": {"lexical": 0}}, "no leg has a weight"),
         ({"weights": [1, 2]}, r"\[1, 2\]"),
         ({"weights": None}, "weights is None"),
-        ({"weights": {"lexical": 1e308, "dense": 1e308}}, "add up to no finite number"),
+        ({"weights": {"lexical": 1e7}}, "from 0 to 1e"),
         ({"weights": {"lexical": 10**400}}, "finite number"),
+        ({"weights": {"lexical": True}}, "True"),
         ({"combination": []}, r"\[\]"),
-        ({"normalization": "softmax"}, "'softmax': it is one of min_max"),
+        ({"normalization": "z_score"}, "'z_score': it is one of min_max, softmax, none"),
+        ({"normalization": {"dense": "z_score"}}, "normalization of dense is 'z_score'"),
+        ({"normalization": {"bm25": "none"}}, "no leg 'bm25'"),
+        ({"normalization": 5}, "normalization is 5"),
+        ({"softmax_temperature": {"dense": 0}}, "softmax_temperature of dense is 0"),
+        ({"softmax_temperature": {"dense": float("nan")}}, "nan: give a number above 0"),
+        ({"softmax_temperature": {"dense": float("inf")}}, "inf: give a number above 0"),
+        ({"softmax_temperature": {"bm25": 1}}, "no leg 'bm25'"),
+        ({"softmax_temperature": 0.05}, "softmax_temperature is 0.05"),
+        ({"clicks": {"mm": 3}}, "a profile's clicks has no 'mm': it has m, "),
+        ({"clicks": {"m": -1}}, "clicks.m is -1"),
+        ({"clicks": {"temperature": float("nan")}}, "clicks.temperature is nan"),
+        ({"clicks": 3}, "clicks is 3"),
+        ({"clicks": {"segment_weights": {"HEAD": 1e9, "TORSO": 1, "TAIL": 1}}}, r"\[HEAD\] is 1000000000.0"),
+        ({"name": 5}, "name is 5"),
+        ({"vector_field": ""}, "vector_field is ''"),
         ({"combination": "sum"}, "'sum'"),
         ({"depth": 0}, "depth is 0"),
         ({"depth": 10_001}, "depth is 10001"),
