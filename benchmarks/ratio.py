@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,12 +15,26 @@ RESAMPLES = 10_000
 
 @dataclass(frozen=True)
 class Ratio:
-    """Median rates, the median of the paired ratios, and a bootstrap interval of that."""
+    """Medians of both, the median of the paired ratios, and a bootstrap interval of that."""
 
     ours: float
     peer: float
     ratio: float
     ci95: tuple[float, float]
+    unit: str = "1/s"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a part found.
+
+    Args:
+        ratios: by name.
+        growth: a row a size, where the part tries several.
+    """
+
+    ratios: Mapping[str, Ratio]
+    growth: Sequence[Mapping[str, float]] = ()
 
 
 def paired_ratio(ours: Measure, peer: Measure, runs: int) -> Ratio:
@@ -37,11 +51,11 @@ def paired_ratio(ours: Measure, peer: Measure, runs: int) -> Ratio:
     return summarize(pairs[1:])
 
 
-def summarize(pairs: list[tuple[float, float]]) -> Ratio:
-    """(ours, peer) rates of each pair to their ratio."""
+def summarize(pairs: Sequence[tuple[float, float]], unit: str = "1/s") -> Ratio:
+    """(ours, peer) of each pair to their ratio."""
     rates = np.asarray(pairs, dtype=np.float64)
     ratios = rates[:, 0] / rates[:, 1]
     drawn = np.random.default_rng(0).integers(len(ratios), size=(RESAMPLES, len(ratios)))
     low, high = np.percentile(np.median(ratios[drawn], axis=1), [2.5, 97.5])
     ours, peer = np.median(rates, axis=0)
-    return Ratio(float(ours), float(peer), float(np.median(ratios)), (float(low), float(high)))
+    return Ratio(float(ours), float(peer), float(np.median(ratios)), (float(low), float(high)), unit)

@@ -3,24 +3,29 @@
     python benchmarks/speed.py --only encode --json
     python benchmarks/speed.py --only load --rounds 10 --limit 512 --json
 
-prints `{"ratios": {name: {"ours", "peer", "ratio", "ci95"}}}`: rates in units a second, the median ratio of
-the interleaved runs, and its bootstrap interval, which must clear the aim that a claim is made for. Each part
-is a module, `speed_PART.py`, with `add_arguments(parser)` and `measure(options) -> {name: Ratio}`:
+prints `{"ratios": {name: {"ours", "peer", "ratio", "ci95", "unit"}}}`: the medians, the median ratio of the
+interleaved runs, and its bootstrap interval, which must clear the aim that a claim is made for; and `growth`,
+a row a size, of the parts that try several. Each part is a module, `speed_PART.py`, with
+`add_arguments(parser)` and `measure(options) -> Report`:
 
 - `encode`: texts a second of our encoder, against sentence-transformers' ONNX backend.
 - `load`: documents a second from the record to the written vector, against our encoder alone.
+- `clicks`: what the click log adds to a search, takes of Redis and counts a second, and how these grow.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 
+import speed_clicks
 import speed_encode
 import speed_load
+from ratio import Ratio
 
-PARTS = {"encode": speed_encode, "load": speed_load}
+PARTS = {"encode": speed_encode, "load": speed_load, "clicks": speed_clicks}
 
 
 def main() -> None:
@@ -34,17 +39,23 @@ def main() -> None:
     for part in PARTS.values():
         part.add_arguments(parser)
     options = parser.parse_args()
-    ratios = {}
+    ratios: dict[str, Ratio] = {}
+    growth: list[Mapping[str, float]] = []
     for name in options.only or PARTS:
-        ratios |= PARTS[name].measure(options)
+        report = PARTS[name].measure(options)
+        ratios |= report.ratios
+        growth += report.growth
     if options.json:
-        print(json.dumps({"ratios": {name: asdict(ratio) for name, ratio in ratios.items()}}, indent=2))
+        found = {"ratios": {name: asdict(ratio) for name, ratio in ratios.items()}, "growth": growth}
+        print(json.dumps(found, indent=2))
         return
     for name, r in ratios.items():
         print(
             f"{name}: {r.ratio:.2f} (95% {r.ci95[0]:.2f} to {r.ci95[1]:.2f}); "
-            f"ours {r.ours:.1f}/s, peer {r.peer:.1f}/s"
+            f"ours {r.ours:.1f} {r.unit}, peer {r.peer:.1f} {r.unit}"
         )
+    for row in growth:
+        print(", ".join(f"{name} {value:.4g}" for name, value in row.items()))
 
 
 if __name__ == "__main__":

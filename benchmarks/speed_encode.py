@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ratio import Ratio, paired_ratio
+from ratio import Report, paired_ratio
 
 from trifuse.encoder.encode import OnnxEncoder
 from trifuse.encoder.registry import open_model
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def measure(options: argparse.Namespace) -> dict[str, Ratio]:
+def measure(options: argparse.Namespace) -> Report:
     """The ratio of `encode`."""
     texts = _texts(options.texts, options.texts_limit)
     model = open_model(options.model)
@@ -58,7 +58,7 @@ def measure(options: argparse.Namespace) -> dict[str, Ratio]:
             encoder.encode_documents(texts)
             return len(texts) / (time.perf_counter() - start)
 
-        return {"encode": paired_ratio(run_ours, lambda: len(texts) / ask(time=texts), options.runs)}
+        return Report({"encode": paired_ratio(run_ours, lambda: len(texts) / ask(time=texts), options.runs)})
 
 
 def _texts(path: Path | None, limit: int) -> list[str]:

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Self
 
 from load_pipeline import running_pipeline
-from ratio import Ratio, paired_ratio
+from ratio import Report, paired_ratio
 
 from trifuse.encoder.registry import DEFAULT_ENCODER, load_encoder
 from trifuse.encoder.templates import build_text
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--warm-up", type=int, default=3, help="rounds of ours before those that count")
 
 
-def measure(options: argparse.Namespace) -> dict[str, Ratio]:
+def measure(options: argparse.Namespace) -> Report:
     """The ratio of `load`."""
     data = Path(os.environ.get("TRIFUSE_DATA", ROOT / "../shared/data"))
     source = options.trials or data / "ctgov_full" / "trials.jsonl.gz"
@@ -81,7 +81,7 @@ def measure(options: argparse.Namespace) -> dict[str, Ratio]:
         whole.warm_up(source)
         for _ in range(options.warm_up):
             ours()
-        return {"load": paired_ratio(ours, peer, options.runs)}
+        return Report({"load": paired_ratio(ours, peer, options.runs)})
 
 
 def _rate(name: str, texts: int, run: Callable[[], float]) -> float:
