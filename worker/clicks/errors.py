@@ -6,6 +6,7 @@ WorkerError
     ├── ClickStoreDown       Redis didn't take the counts; the events are kept
     ├── ClicksUndelivered    the broker can't be reached: live events weren't sent
     ├── UnreadableLog        a file that holds no click log that trifuse knows
+    ├── UnwritableReport     a file for what is rejected that can't be written
     ├── NoEvents             no event of that index is kept
     └── BadCurve             click-through rates by rank that are none
 """
@@ -33,6 +34,10 @@ class ClicksUndelivered(ClickLogError):
 
 class UnreadableLog(ClickLogError):
     """A file that can't be read, or that holds no click log that trifuse knows."""
+
+
+class UnwritableReport(ClickLogError):
+    """A file for what is rejected that can't be written."""
 
 
 class NoEvents(ClickLogError):

@@ -3,7 +3,8 @@
     for event in read_clicks(["ubi_queries.ndjson", "ubi_events.ndjson.gz"]):
         ...
 
-Files are read twice: once for the queries that stand apart from the clicks, then for the events.
+Files are read twice: once for the queries that stand apart from the clicks, then for the events. `read_log`
+says of each event where it stands.
 """
 
 from __future__ import annotations
@@ -19,10 +20,15 @@ from trifuse.worker.clicks.checks import Fault
 from trifuse.worker.clicks.errors import UnreadableLog
 from trifuse.worker.clicks.events import ClickEvent
 from trifuse.worker.clicks.files import LogFile, log_files
+from trifuse.worker.clicks.placed import Placed
 from trifuse.worker.clicks.records import Broken, Entry, Record, records
 from trifuse.worker.clicks.texts import QueryTexts
 
 AUTO = "auto"
+
+
+def _no_page(record: Record) -> ClickEvent | None:
+    return None
 
 
 class Format(NamedTuple):
@@ -32,20 +38,30 @@ class Format(NamedTuple):
         matches: whether a record is one of its own.
         text: the id and the text of a query that a record keeps for other records.
         event: what a record says.
+        page: the impression that a click's record holds beside the click.
+        others: names of files that lie beside a log of this kind, and are none.
     """
 
     matches: Callable[[Record], bool]
     text: Callable[[Record], tuple[str, str] | None]
     event: Callable[[Record, QueryTexts], ClickEvent | Fault]
+    page: Callable[[Record], ClickEvent | None] = _no_page
+    others: frozenset[str] = frozenset()
 
 
 FORMATS = {
-    module.NAME: Format(module.matches, module.text, module.event)
-    for module in (ubi, medcpt, tripclick, plain)
+    ubi.NAME: Format(ubi.matches, ubi.text, ubi.event),
+    medcpt.NAME: Format(medcpt.matches, medcpt.text, medcpt.event),
+    tripclick.NAME: Format(
+        tripclick.matches, tripclick.text, tripclick.event, tripclick.page, tripclick.OTHER_FILES
+    ),
+    plain.NAME: Format(plain.matches, plain.text, plain.event),
 }
 
 _LOOK_AT = 100
 """Records of a file by which its kind is recognised."""
+
+_PAGES_IN_MIND = 10_000
 
 
 def read_clicks(
@@ -61,6 +77,13 @@ def read_clicks(
         UnreadableLog: a file is missing, or of no kind that is known; or broken, after what stands before
             the fault and in the other files.
     """
+    return (placed.item for placed in read_log(paths, format, stdin=stdin))
+
+
+def read_log(
+    paths: Iterable[str | Path], format: str = AUTO, *, stdin: BinaryIO | None = None
+) -> Iterator[Placed]:
+    """The same as `read_clicks`, each with the place and the record that it was read from."""
     with ExitStack() as stack:
         files = log_files(paths, stack, stdin)
         kind = _recognised(files) if format == AUTO else _named(format)
@@ -68,28 +91,46 @@ def read_clicks(
         texts = stack.enter_context(QueryTexts())
         for file in files:
             with suppress(UnreadableLog):  # raised again below, after what can be read
-                for record in records(file):
+                for _, record in records(file):
                     if found := kind.text(record):
                         texts.add(*found)
         broken: list[str] = []
+        pages: dict[str, None] = {}
         for file in files:
             try:
-                for record in records(file):
+                for place, record in records(file):
+                    where = f"{file.name}:{place}"
                     if isinstance(record, Broken):
-                        yield Fault(checks.NOT_AN_EVENT)
-                    elif not isinstance(record, Entry) or kind.text(record) is None:
-                        yield kind.event(record, texts)
+                        yield Placed(Fault(checks.NOT_AN_EVENT), where, record.text)
+                        continue
+                    if isinstance(record, Entry) and kind.text(record) is not None:
+                        continue
+                    if (page := kind.page(record)) is not None and _is_new(page.id, pages):
+                        yield Placed(page, where, record)
+                    yield Placed(kind.event(record, texts), where, record)
             except UnreadableLog as error:
                 broken.append(str(error))
         if broken:
             raise UnreadableLog("; ".join(broken))
 
 
+def _is_new(page: str, pages: dict[str, None]) -> bool:
+    """Whether a page of results isn't among the last ones; clicks on one page stand close to each other."""
+    if page in pages:
+        return False
+    pages[page] = None
+    if len(pages) > _PAGES_IN_MIND:
+        del pages[next(iter(pages))]
+    return True
+
+
 def _belongs(file: LogFile, kind: Format) -> bool:
     """Whether a file of a folder holds anything of this kind."""
+    if file.path.name in kind.others:
+        return False
     first = islice(records(file), _LOOK_AT)
     try:
-        return any(kind.matches(record) or kind.text(record) is not None for record in first)
+        return any(kind.matches(record) or kind.text(record) is not None for _, record in first)
     except UnreadableLog:
         return True  # it may hold more of the log than can be read: the user is to know
 
@@ -105,7 +146,7 @@ def _recognised(files: list[LogFile]) -> Format:
     broken: list[str] = []
     for file in files:
         try:
-            for record in islice(records(file), _LOOK_AT):
+            for _, record in islice(records(file), _LOOK_AT):
                 for kind in FORMATS.values():
                     if kind.matches(record):
                         return kind

@@ -1,7 +1,8 @@
 """What a file of a click log holds, before anyone asks what it means: objects, entries, or rows.
 
 A file is NDJSON (also as a bulk export: with `_source`, or with an action line before each document), a JSON
-array of objects, one JSON object that maps ids to texts, TREC topics, or a table without a header.
+array of objects, one JSON object that maps ids to texts, TREC topics, or a table without a header. Each
+record comes with its place in the file: its line, or its number where a file isn't read by lines.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import ijson
 import msgspec
@@ -20,6 +21,7 @@ from trifuse.worker.clicks.files import LogFile
 
 MAX_LINE = 4 * 2**20
 _HEAD = 2**16
+_SHOWN_OF_A_LINE = 2000
 
 Row = list[str]
 """The columns of a line of a table."""
@@ -33,13 +35,22 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class Broken(msgspec.Struct, frozen=True):
-    """A line that can't be read."""
+    """A line that can't be read; `text` is how it begins."""
+
+    text: str = ""
 
 
 Record = dict[str, Any] | Entry | Row | Broken
 
 
-def records(file: LogFile) -> Iterator[Record]:
+class At(NamedTuple):
+    """A record, and its place in the file: a line's number as `12`, an object's as `record 12`, from 1."""
+
+    place: str
+    record: Record
+
+
+def records(file: LogFile) -> Iterator[At]:
     """What a file holds, in its order, one at a time.
 
     Raises:
@@ -63,7 +74,7 @@ def _head(stream: BinaryIO) -> bytes:
     return head
 
 
-def _shape(head: bytes, *, whole: bool) -> Callable[[BinaryIO], Iterator[Record]]:
+def _shape(head: bytes, *, whole: bool) -> Callable[[BinaryIO], Iterator[At]]:
     """How to read a file that begins like this, and goes on unless it is `whole`."""
     if head.startswith(b"["):
         return _array
@@ -86,28 +97,33 @@ def _opens_map(first: bytes, *, complete: bool) -> bool:
     return len(value) > 0 and all(key.isdigit() for key in value)
 
 
-def _lines(stream: BinaryIO) -> Iterator[Record]:
+def _lines(stream: BinaryIO) -> Iterator[At]:
     """The objects of NDJSON; a bulk export's ids come with them, as `_id`."""
     given: str | None = None
-    for line in _bounded(stream):
-        if line is None:
-            yield Broken()
-            continue
+    for number, line, whole in _bounded(stream):
         text = line.strip().strip(b",")
         if not text:
             continue
-        try:
-            value = msgspec.json.decode(text)
-        except msgspec.DecodeError:
-            yield Broken()
-            continue
-        if not isinstance(value, dict):
-            yield Broken()
+        value = _object(text) if whole else None
+        if value is None:
+            yield At(number, _broken(line))
         elif (action := _action(value)) is not None:
             given = action.get("_id")
         else:
-            yield _document(value, given)
+            yield At(number, _document(value, given))
             given = None
+
+
+def _object(text: bytes) -> dict[str, Any] | None:
+    try:
+        value = msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _broken(line: bytes) -> Broken:
+    return Broken(line[:_SHOWN_OF_A_LINE].decode("utf-8", "replace").strip())
 
 
 def _action(value: dict[str, Any]) -> dict[str, Any] | None:
@@ -126,51 +142,60 @@ def _document(value: dict[str, Any], given: str | None = None) -> dict[str, Any]
     return {"_id": given, **value} if given else value
 
 
-def _array(stream: BinaryIO) -> Iterator[Record]:
-    for value in ijson.items(stream, "item", use_float=True):
-        yield _document(value) if isinstance(value, dict) else Broken()
+def _array(stream: BinaryIO) -> Iterator[At]:
+    for number, value in enumerate(ijson.items(stream, "item", use_float=True), 1):
+        record = _document(value) if isinstance(value, dict) else Broken(repr(value)[:_SHOWN_OF_A_LINE])
+        yield At(f"record {number}", record)
 
 
-def _map(stream: BinaryIO) -> Iterator[Record]:
-    for key, value in ijson.kvitems(stream, "", use_float=True):
-        yield Entry(key, value)
+def _map(stream: BinaryIO) -> Iterator[At]:
+    for number, (key, value) in enumerate(ijson.kvitems(stream, "", use_float=True), 1):
+        yield At(f"record {number}", Entry(key, value))
 
 
 _NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*(\S+)", re.IGNORECASE)
 _TITLE = re.compile(r"<title>\s*(.*)", re.IGNORECASE)
 
 
-def _topics(stream: BinaryIO) -> Iterator[Record]:
-    number = None
-    for line in _bounded(stream):
-        text = (line or b"").decode("utf-8", "replace").strip()
+def _topics(stream: BinaryIO) -> Iterator[At]:
+    """Topics; a title may go on over lines, until the next tag or an empty line."""
+    number, place, title = None, "", ""
+    for line_number, line, _ in _bounded(stream):
+        text = line.decode("utf-8", "replace").strip()
+        if title and text and not text.startswith("<"):
+            title = f"{title} {text}"
+            continue
+        if title and number is not None:
+            yield At(place, Entry(number, title.removesuffix("</title>").strip()))
+            number, title = None, ""
         if found := _NUMBER.match(text):
             number = found[1]
         elif number is not None and (found := _TITLE.match(text)):
-            yield Entry(number, found[1].removesuffix("</title>").strip())
-            number = None
+            place, title = line_number, found[1]
+    if title and number is not None:
+        yield At(place, Entry(number, title.removesuffix("</title>").strip()))
 
 
-def _table(stream: BinaryIO) -> Iterator[Record]:
+def _table(stream: BinaryIO) -> Iterator[At]:
     """Rows; two columns between which a tab stands are an id and a text."""
-    for line in _bounded(stream):
-        if line is None:
-            yield Broken()
+    for number, line, whole in _bounded(stream):
+        if not whole:
+            yield At(number, _broken(line))
             continue
         text = line.decode("utf-8", "replace").strip("\r\n")
         columns = text.split("\t")
         if len(columns) == 2:
-            yield Entry(columns[0].strip(), columns[1].strip())
+            yield At(number, Entry(columns[0].strip(), columns[1].strip()))
         elif text.strip():
-            yield text.split()
+            yield At(number, text.split())
 
 
-def _bounded(stream: BinaryIO) -> Iterator[bytes | None]:
-    """Lines; None for one that is longer than any event."""
+def _bounded(stream: BinaryIO) -> Iterator[tuple[str, bytes, bool]]:
+    """Lines with their numbers from 1, and whether they are whole: one longer than any event is cut."""
+    number = 0
     while line := stream.readline(MAX_LINE):
-        if len(line) < MAX_LINE or line.endswith(b"\n"):
-            yield line
-            continue
+        number += 1
+        whole = len(line) < MAX_LINE or line.endswith(b"\n")
+        yield str(number), line, whole
         while line and not line.endswith(b"\n"):
             line = stream.readline(MAX_LINE)
-        yield None

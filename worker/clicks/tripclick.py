@@ -1,14 +1,25 @@
 """TripClick: the log of Trip Database, and the relevance judgements that were made from it.
 
-The log (`2017-03-24.json`, one record a line): `DateCreated`, `SessionId`, `Keywords`, `Documents` (the page,
-ids or `id:score`), `DocumentId` (the clicked one; 0 or null for none). The judgements: TREC qrels, with the
-queries as TREC topics or as lines of id, tab, text; what is judged above 0 was clicked.
-https://tripdatabase.github.io/tripclick, Rekabsaz et al. 2021.
+The log (`2017-03-24.json`, one record a line, one record a click): `DateCreated`, `SessionId`, `Keywords`,
+`Documents` (the page: ids, or `id:score`), `DocumentId` (the clicked one; 0 or null for none). The judgements
+(`qrels.raw.head.train.txt`, `qrels.dctr.head.train.tsv`): lines of query's id, 0, document's id, grade; the
+queries (`topics.head.train.txt`) are TREC topics, or lines of id, tab, text (`.tsv`). What is graded above 0
+was clicked: RAW's 1, and DCTR's 1 to 3, which stand for a click-through rate and not for a number of clicks.
+https://tripdatabase.github.io/tripclick (Rekabsaz et al. 2021) says what the files are, the code that made
+the judgements (https://github.com/tripdatabase/tripclick, its first step) and ir_datasets' reader
+(https://github.com/allenai/ir_datasets) how their records look.
+
+The log doesn't number its searches. Records of one session with the same query and the same page are one
+search that several clicks came from: it gets an id made from these three, and its page is one impression.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
+from typing import Any
+
+import msgspec
 
 from trifuse.worker.clicks import checks
 from trifuse.worker.clicks.checks import Fault
@@ -18,6 +29,9 @@ from trifuse.worker.clicks.records import Entry, Record, Row
 from trifuse.worker.clicks.texts import QueryTexts
 
 NAME = "tripclick"
+
+OTHER_FILES = frozenset({"allarticles.txt", "docs.tsv"})
+"""The titles beside the log, and the documents beside the judgements: tables of ids and texts, too."""
 
 _SYNTAX = re.compile(r"\b(?:AND|OR)\b|\b(?:from|to):\d+|\btitle:|~\d+|[()*\"“”,]")
 _NOT = re.compile(r"\(\s*NOT\b[^)]*\)|\bNOT\b.*")
@@ -36,28 +50,58 @@ def text(record: Record) -> tuple[str, str] | None:
 
 
 def event(record: Record, texts: QueryTexts) -> ClickEvent | Fault:
-    """A click with the page that it was made on, or the page alone."""
+    """A click, or the page that nothing was clicked on."""
     if isinstance(record, list):
         return _judgement(record, texts)
     if not isinstance(record, dict):
         return Fault(checks.NOT_AN_EVENT)
+    search, clicked = _search(record), _clicked(record)
+    if isinstance(search, Fault) or clicked is None:
+        return search
+    shown = search.shown
+    return msgspec.structs.replace(
+        search,
+        doc_id=clicked,
+        kind="click",
+        position=shown.index(clicked) + 1 if clicked in shown else None,
+        shown=() if search.query_id else shown,
+    )
+
+
+def page(record: Record) -> ClickEvent | None:
+    """The impression that a click's record holds beside the click."""
+    if not isinstance(record, dict) or _clicked(record) is None:
+        return None
+    search = _search(record)
+    return search if isinstance(search, ClickEvent) and search.query and search.query_id else None
+
+
+def _search(record: dict[str, Any]) -> ClickEvent | Fault:
+    """The search that a record belongs to, as the impression of its page."""
     when = timestamp_of(record.get("DateCreated"))
     if isinstance(when, Fault):
         return when
-    query = record.get("Keywords")
+    keywords, session = record.get("Keywords"), as_id(record.get("SessionId"))
+    if isinstance(keywords, str) and "tag:" in keywords:  # a list of tagged documents: the makers skip it
+        return Fault(None)
     shown = _page(record.get("Documents"))
-    clicked = as_id(record.get("DocumentId"))
-    if clicked in (None, "0", "-1"):
-        clicked = None
     return ClickEvent(
-        query=plain_keywords(query) if isinstance(query, str) else None,
-        doc_id=clicked,
-        kind="click" if clicked else "impression",
+        query=plain_keywords(keywords) if isinstance(keywords, str) else "",
+        query_id=_digest(session, str(keywords), *shown) if session and shown else None,
+        kind="impression",
         timestamp=when,
-        position=shown.index(clicked) + 1 if clicked in shown else None,
-        session=as_id(record.get("SessionId")),
+        session=session,
         shown=shown,
     )
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.blake2b("\x1f".join(parts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+def _clicked(record: dict[str, Any]) -> str | None:
+    clicked = as_id(record.get("DocumentId"))
+    return None if clicked in ("0", "-1") else clicked
 
 
 def plain_keywords(query: str) -> str:

@@ -210,69 +210,6 @@ def test_medcpt_queries_larger_than_one_look(tmp_path: Path) -> None:
     assert ClickEvent(query="query number 4999", doc_id="1") in read(train, info)
 
 
-# --- TripClick ---
-
-TRIP = {
-    "DateCreated": "/Date(1356998400000)/",
-    "SessionId": "abc",
-    "Keywords": "title:asthma AND children",
-    "Documents": [10, 11, 12],
-    "DocumentId": 11,
-}
-TRIP_CLICK = ClickEvent(
-    query="asthma children",
-    doc_id="11",
-    timestamp=1356998400.0,
-    position=2,
-    session="abc",
-    shown=("10", "11", "12"),
-)
-
-
-def test_tripclick_logs(tmp_path: Path) -> None:
-    log = write(tmp_path / "2013-01-01.json", TRIP, TRIP | {"DocumentId": 0}, TRIP | {"Keywords": None})
-    click, page, nothing = read(log)
-    assert click == TRIP_CLICK
-    assert isinstance(page, ClickEvent)
-    assert (page.kind, page.doc_id, page.shown) == ("impression", None, ("10", "11", "12"))
-    assert isinstance(nothing, ClickEvent)
-    assert checks.fault(nothing, NOON) == checks.NO_QUERY
-
-
-def test_tripclick_pages_with_scores_and_files_that_are_arrays(tmp_path: Path) -> None:
-    scored = TRIP | {"Documents": '["10:1.5","11:0.75","12:0.5"]'}
-    as_array = tmp_path / "array.json"
-    as_array.write_text("[" + ",\n".join(json.dumps(r) for r in (TRIP, scored)) + "]")
-    assert read(as_array) == [TRIP_CLICK, TRIP_CLICK]
-    assert read(write(tmp_path / "lines.json", scored)) == [TRIP_CLICK]
-
-
-def test_tripclick_clicked_but_not_on_the_page(tmp_path: Path) -> None:
-    (event,) = read(write(tmp_path / "log.json", TRIP | {"DocumentId": 99, "Documents": None}))
-    assert isinstance(event, ClickEvent)
-    assert (event.doc_id, event.position, event.shown) == ("99", None, ())
-
-
-@pytest.mark.parametrize(
-    "queries",
-    [
-        "1\tasthma\n2\tcopd\n",
-        "<top>\n\n<num> Number: 1\n<title> asthma\n\n<desc> Description:\n\n</top>\n"
-        "<top>\n<num> 2\n<title> copd\n</top>\n",
-    ],
-)
-def test_tripclick_judgements(tmp_path: Path, queries: str) -> None:
-    (tmp_path / "a-topics").write_text(queries)
-    (tmp_path / "b-qrels").write_text("1 0 10 1\n1 0 11 0\n2\t0\t12\t3\n3 0 13 1\nnot four words\n")
-    write(tmp_path / "allarticles.txt", "10\tA title\thttps://example.org")
-    assert [event for event in read(tmp_path) if event != Fault(None)] == [
-        ClickEvent(query="asthma", doc_id="10"),
-        ClickEvent(query="copd", doc_id="12"),
-        Fault(checks.UNKNOWN_QUERY_ID),
-        Fault(checks.NOT_AN_EVENT),
-    ]
-
-
 # --- JSON lines ---
 
 
