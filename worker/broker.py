@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Mapping
-from typing import Any
 
 import redis
 from kombu.utils.url import maybe_sanitize_url
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import RedisError
 
 from trifuse.indexer.errors import HintsUndelivered
 from trifuse.worker.errors import BrokerUnsafe
+from trifuse.worker.eviction import NO_EVICTION, maxmemory_policy
 
 logger = logging.getLogger(__name__)
 
@@ -38,14 +37,14 @@ def check_broker(url: str, *, timeout_s: float = 5.0) -> str | None:
         with redis.Redis.from_url(
             address, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, decode_responses=True
         ) as client:
-            policy = _policy(client)
+            policy = maxmemory_policy(client)
     except RedisError as error:
         raise unreachable(url, error) from error
     except ValueError as error:
         raise unusable(url, error) from error
     if policy is None:
         logger.warning("the broker doesn't tell its maxmemory-policy: make sure that it is noeviction")
-    elif policy != "noeviction":
+    elif policy != NO_EVICTION:
         raise BrokerUnsafe(
             f"the broker's maxmemory-policy is {policy!r}, expected 'noeviction': under memory pressure it "
             "would throw messages away. Set `maxmemory-policy noeviction`, or give the broker a Redis of its "
@@ -86,21 +85,4 @@ def _address(url: str) -> str | None:
     for scheme, ours in _SOCKETS.items():
         if url.startswith(scheme):
             return ours + url.removeprefix(scheme)
-    return None
-
-
-def _policy(client: redis.Redis) -> str | None:
-    """What the server answers: managed services forbid CONFIG, but most answer INFO."""
-    answers: tuple[Callable[[], Mapping[Any, Any]], ...] = (
-        lambda: client.info("memory"),
-        lambda: client.config_get("maxmemory-policy"),
-    )
-    for answer in answers:
-        try:
-            found = answer()
-        except ResponseError:  # forbidden, or no such command
-            continue
-        policy = found.get("maxmemory_policy") or found.get("maxmemory-policy")
-        if policy:
-            return str(policy)
     return None

@@ -8,6 +8,7 @@ import shutil
 import signal
 from typing import TYPE_CHECKING, Any
 
+import redis
 from celery import bootsteps, current_app
 from celery.exceptions import WorkerShutdown
 from celery.signals import celeryd_init, worker_init, worker_process_init, worker_shutdown
@@ -18,11 +19,14 @@ from trifuse.encoder.registry import open_model
 from trifuse.indexer.hints import queue_name
 from trifuse.worker.broker import check_broker
 from trifuse.worker.errors import BrokerUnsafe
+from trifuse.worker.eviction import evicting_store
 
 if TYPE_CHECKING:
     from trifuse.worker.app import TrifuseCelery
 
 logger = logging.getLogger(__name__)
+
+_STORE_S = 2.0
 
 
 class BrokerCheck(bootsteps.StartStopStep):  # type: ignore[misc]
@@ -69,6 +73,19 @@ def share_cores(sender: Any, **_: Any) -> None:
         app.resources.parent = os.getpid()
         app.resources.processes = max(1, int(sender.concurrency or 1))
         logger.info("counters are in %s", app.resources.metrics_dir)
+
+
+@worker_init.connect  # type: ignore[untyped-decorator]
+def warn_of_evicting_store(sender: Any, **_: Any) -> None:
+    """Say once a worker that counted clicks may be thrown away: it takes clicks all the same."""
+    app = _ours(sender.app)
+    if app is None:
+        return
+    with redis.Redis.from_url(
+        app.resources.settings.redis_url, socket_timeout=_STORE_S, socket_connect_timeout=_STORE_S
+    ) as store:
+        if warning := evicting_store(store):
+            logger.warning("%s", warning)
 
 
 @worker_process_init.connect  # type: ignore[untyped-decorator]

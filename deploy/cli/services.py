@@ -163,6 +163,8 @@ def _show_status(
         emit(status)
     else:
         _tell(status)
+    for warning in status.warnings:
+        err.print(f"trifuse: {warning}", style="yellow", markup=False)
     for problem in status.problems:
         err.print(f"trifuse: {problem}", style="red", markup=False)
     if status.problems:

@@ -14,6 +14,7 @@ from trifuse.deploy.config import (
     Settings,
     celery_app,
     opensearch_client,
+    redis_client,
     require_opensearch,
     without_password,
 )
@@ -25,6 +26,7 @@ from trifuse.encoder.errors import TrifuseError
 from trifuse.encoder.spaces import has_spaces
 from trifuse.indexer.refresh import pending_restores
 from trifuse.indexer.sync import counts
+from trifuse.worker.eviction import evicting_store
 from trifuse.worker.inspection import WorkerInfo, workers
 
 WORKERS_S = 1.0
@@ -51,6 +53,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
             still to put back; null is OpenSearch's default. `trifuse sync` does it.
         services: what `trifuse up` started.
         problems: what isn't as it should be, in sentences.
+        warnings: what works, but may lose something.
     """
 
     opensearch_url: str
@@ -62,6 +65,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     interrupted_loads: Mapping[str, str | None]
     services: tuple[ServiceStatus, ...]
     problems: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
 
 def status_of(settings: Settings, state: State | None) -> Status:
@@ -73,10 +77,12 @@ def status_of(settings: Settings, state: State | None) -> Status:
         if not service.running
     ]
     answering: list[WorkerInfo] = []
+    warnings: tuple[str, ...] = ()
     if settings.redis_url and (why := redis.complaint(settings.redis_url)):
         problems.append(f"Redis doesn't answer at {without_password(settings.redis_url)}: {why}")
     elif settings.broker_url:
         answering = workers(celery_app(settings), timeout_s=WORKERS_S)
+        warnings = _store_warnings(settings)
     indexes: dict[str, Any] = {}
     restores: dict[str, str | None] = {}
     with opensearch_client(settings) as client:
@@ -106,7 +112,16 @@ def status_of(settings: Settings, state: State | None) -> Status:
         interrupted_loads=restores,
         services=services,
         problems=tuple(problems),
+        warnings=warnings,
     )
+
+
+def _store_warnings(settings: Settings) -> tuple[str, ...]:
+    if not settings.redis_url:
+        return ()
+    with redis_client(settings) as store:
+        warning = evicting_store(store)
+    return (warning,) if warning else ()
 
 
 def _service_status(service: Service) -> ServiceStatus:

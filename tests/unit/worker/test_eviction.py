@@ -1,0 +1,65 @@
+"""What is said of a click store that throws keys away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import NoPermissionError
+
+from trifuse.worker.eviction import evicting_store
+
+
+class Store:
+    """A Redis that answers INFO and CONFIG GET so; an error is raised."""
+
+    def __init__(self, info: Any, config: Any) -> None:
+        self._info, self._config = info, config
+
+    def info(self, section: str) -> Any:
+        """INFO."""
+        return _answer(self._info)
+
+    def config_get(self, name: str) -> Any:
+        """CONFIG GET."""
+        return _answer(self._config)
+
+
+def _answer(value: Any) -> Any:
+    if isinstance(value, Exception):
+        raise value
+    return value
+
+
+FORBIDDEN = NoPermissionError("no permissions to run this command")
+
+
+@pytest.mark.parametrize(
+    ("info", "config"),
+    [
+        ({"maxmemory_policy": "allkeys-lru"}, FORBIDDEN),
+        (FORBIDDEN, {"maxmemory-policy": "volatile-ttl"}),
+        ({}, {"maxmemory-policy": "allkeys-lfu"}),
+    ],
+)
+def test_an_evicting_store_is_warned_of_with_the_remedy(info: Any, config: Any) -> None:
+    warning = evicting_store(Store(info, config))
+    assert warning is not None
+    policy = {**(info if isinstance(info, dict) else {}), **(config if isinstance(config, dict) else {})}
+    assert f"maxmemory-policy is {next(iter(policy.values()))!r}, expected 'noeviction'" in warning
+    assert "clicks rebuild" in warning
+
+
+@pytest.mark.parametrize(
+    ("info", "config"),
+    [
+        ({"maxmemory_policy": "noeviction"}, FORBIDDEN),
+        (FORBIDDEN, FORBIDDEN),
+        ({}, {}),
+        (RedisConnectionError("gone"), RedisConnectionError("gone")),
+        (OSError("gone"), OSError("gone")),
+    ],
+)
+def test_a_store_that_keeps_all_or_says_nothing_is_not(info: Any, config: Any) -> None:
+    assert evicting_store(Store(info, config)) is None
