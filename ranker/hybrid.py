@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,17 +11,19 @@ from opensearchpy import OpenSearch
 
 from trifuse.encoder.types import Encoder
 from trifuse.ranker.body import read_body
-from trifuse.ranker.errors import BodyError, SearchRejected
+from trifuse.ranker.clicked import Clicked
+from trifuse.ranker.errors import BodyError, RankerError, SearchRejected
 from trifuse.ranker.fuse import Candidate, fuse
+from trifuse.ranker.lookups import Lookups
 from trifuse.ranker.page import collapse, group_values, key_of, page_body
 from trifuse.ranker.params import read_params
 from trifuse.ranker.plan import plan_filters
 from trifuse.ranker.profiles import MAX_DEPTH, Profile
 from trifuse.ranker.request import Request
 from trifuse.ranker.response import build_response, fused_hit, total_hits
-from trifuse.ranker.retrieved import Retrieved, read_answers
+from trifuse.ranker.retrieved import Retrieved, read_answers, unchecked
 from trifuse.ranker.server import Answer, asking, too_many_terms
-from trifuse.ranker.signals import read_signals
+from trifuse.ranker.signals import encode
 from trifuse.ranker.target import check_collapse, index_expression
 from trifuse.ranker.targets import Targets
 from trifuse.ranker.types import ClickLookup, Key
@@ -48,7 +50,7 @@ class HybridRanker:
     ) -> None:
         self._client = client
         self._encoder = encoder
-        self._clicks = clicks
+        self._lookups = Lookups(clicks)
         self._profile = profile or Profile()
         self._targets = Targets(client)
 
@@ -64,6 +66,7 @@ class HybridRanker:
         explain: bool | None = None,
         params: Mapping[str, Any] | None = None,
         profile: Profile | None = None,
+        leave_one_out: bool = False,
     ) -> dict[str, Any]:
         """Rank, and return a response of OpenSearch's shape.
 
@@ -76,9 +79,11 @@ class HybridRanker:
             size, from_, explain: replace the body's.
             params: what the user's `_search` URL has: `routing`, `preference`, `typed_keys`.
             profile: replaces the ranker's.
+            leave_one_out: rank as if the click log didn't have this very query: for evaluations.
 
         Returns:
-            hits with `_score` fused and `trifuse.legs`; `trifuse` with the state of each leg and the filters.
+            hits with `_score` fused and `trifuse.legs`; `trifuse` with the state of each leg, the filters,
+            and the query's frequency and segment in the click log.
 
         Raises:
             BodyError: a key or a page that fusion can't honour: nothing was sent.
@@ -102,33 +107,50 @@ class HybridRanker:
             target = self._targets.read(expression, url.resolving, fresh=fresh)
             check_collapse(user.collapse, target)
             filters = plan_filters(user, target, filter)
-            signals = read_signals(text, target, profile, self._encoder, self._clicks)
-            request = Request(text, user, url, target, filters, signals, profile)
-            retrieved = self._retrieve(request)
+            encoded = encode(text, target, profile, self._encoder)
+            looked_up = self._lookups.start(text, target, profile, encoded, leave_one_out=leave_one_out)
+            request = Request(text, user, url, target, filters, encoded, profile)
+            retrieved = self._retrieve(request, looked_up)
             # A hit from an index that wasn't known: an alias was moved meanwhile, perhaps to another space.
             if all(hit["_index"] in target.indices for hit in retrieved.raw_hits):
                 break
         return self._respond(request, retrieved, started)
 
-    def _retrieve(self, request: Request) -> Retrieved:
-        bodies = request.bodies()
+    def close(self) -> None:
+        """End the threads that look up clicks; they end with the ranker too. It can still be used."""
+        self._lookups.close()
+
+    def _retrieve(self, request: Request, looked_up: Callable[[], Clicked]) -> Retrieved:
+        """Search while the clicks are looked up; then check the clicked documents that no search brought."""
+        answers = self._ask(request, request.bodies())
+        clicked = looked_up()
+        ids = unchecked(request, clicked, answers)
+        if ids:
+            try:
+                answers |= self._ask(request, {"clicks": request.clicks_body(ids)})
+            except RankerError as error:
+                answers["clicks"] = Answer(503, {"reason": str(error)}, {})
+        return read_answers(request, clicked, answers)
+
+    def _ask(self, request: Request, bodies: Mapping[str, dict[str, Any]]) -> dict[str, Answer]:
         if not bodies:
-            return read_answers(request, {})
+            return {}
         lines = [line for body in bodies.values() for line in (request.header, body)]
         with asking(request.target.expression):
             answer = self._client.msearch(body=lines, params=dict(request.url.naming))
         items = zip(bodies, answer["responses"], strict=True)
-        return read_answers(request, {leg: Answer.of(item) for leg, item in items})
+        return {leg: Answer.of(item) for leg, item in items}
 
     def _respond(self, request: Request, retrieved: Retrieved, started: float) -> dict[str, Any]:
         user, field = request.user, request.user.collapse
-        fusion = fuse(retrieved.hits, request.profile)
+        space = request.target.space_of(request.profile.vector_field)
+        similarity = space.encoder.similarity if space else None
+        segment = retrieved.clicked.segment
+        fusion = fuse(retrieved.hits, request.profile, segment=segment, similarity=similarity)
         groups = group_values(retrieved.raw_hits, field) if field is not None else {}
         places = collapse(fusion.keys, groups) if field is not None else range(len(fusion.keys))
         page = [fusion.candidate(place) for place in places[user.start : user.start + user.size]]
         fetched = self._fetch(request, retrieved, page)
-        space = request.target.space_of(request.profile.vector_field)
-        similarity = space.encoder.similarity if space else None
         hits = [
             fused_hit(
                 fetched[each.key], each, similarity, {field: [groups[each.key]]} if field is not None else {}

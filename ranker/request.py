@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from trifuse.ranker.legs import (
 from trifuse.ranker.params import UrlParams
 from trifuse.ranker.plan import FilterPlan
 from trifuse.ranker.profiles import MAX_DEPTH, Profile
-from trifuse.ranker.signals import Signals
+from trifuse.ranker.signals import Encoded
 from trifuse.ranker.target import Target
 from trifuse.ranker.types import Clause
 
@@ -33,7 +34,7 @@ class Request:
         url: the URL's parameters, taken apart.
         target: the indices.
         filters: what holds for which leg.
-        signals: the vector and the clicked documents.
+        encoded: the text as a vector.
     """
 
     text: str
@@ -41,7 +42,7 @@ class Request:
     url: UrlParams
     target: Target
     filters: FilterPlan
-    signals: Signals
+    encoded: Encoded
     profile: Profile
 
     @property
@@ -56,9 +57,14 @@ class Request:
         return {"index": self.target.expression, **self.url.header}
 
     def bodies(self) -> dict[str, dict[str, Any]]:
-        """Leg to body, for the legs that have something to search by."""
-        made = {"lexical": self._lexical(), "dense": self._dense(), "clicks": self._clicks()}
+        """Leg to body, for the legs that search and have something to search by."""
+        made = {"lexical": self._lexical(), "dense": self._dense()}
         return {leg: body for leg, body in made.items() if body is not None}
+
+    def clicks_body(self, ids: Sequence[str]) -> dict[str, Any]:
+        """The search for those of some clicked documents that are there and match the filters."""
+        size = min(len(ids) * len(self.target.indices), MAX_DEPTH)
+        return clicks_body(self.user, ids, self.filters.clause, size=size)
 
     def _lexical(self) -> dict[str, Any] | None:
         size = self.profile.depth
@@ -70,16 +76,9 @@ class Request:
         return lexical_body(self.user, query, size=size, vector_fields=self.target.vector_fields())
 
     def _dense(self) -> dict[str, Any] | None:
-        vector, field, k = self.signals.vector, self.profile.vector_field, self.profile.neighbours
-        if self.signals.dense.state != "ok" or vector is None:
+        vector, field, k = self.encoded.vector, self.profile.vector_field, self.profile.neighbours
+        if self.encoded.dense.state != "ok" or vector is None:
             return None
         some_lack = bool(self.target.lacks(field))
         clause = dense_clause(field, vector.tolist(), k, self.filters.clause, ignore_unmapped=some_lack)
         return dense_body(self.user, clause, size=min(k, self.profile.depth))
-
-    def _clicks(self) -> dict[str, Any] | None:
-        ids = list(self.signals.clicked)
-        if not ids:
-            return None
-        size = min(len(ids) * len(self.target.indices), MAX_DEPTH)
-        return clicks_body(self.user, ids, self.filters.clause, size=size)

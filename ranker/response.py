@@ -31,8 +31,9 @@ def total_hits(request: Request, retrieved: Retrieved) -> dict[str, Any]:
         exact = retrieved.lexical_total["relation"] == "eq" and not retrieved.answers["lexical"].partial
         bounded = request.filters.rescore is not None
     if not bounded:
-        limit = min(request.profile.neighbours, request.profile.depth)
-        cut = any(len(hits.keys) >= limit for leg, hits in retrieved.hits.items() if leg != "lexical")
+        profile = request.profile
+        limits = {"dense": min(profile.neighbours, profile.depth), "clicks": profile.clicks.candidates}
+        cut = any(len(hits.keys) >= limits[leg] for leg, hits in retrieved.hits.items() if leg in limits)
         exact = exact and not cut and (counted <= len(lexical) or others <= lexical)
     return {"value": max(counted, len(lexical | others)), "relation": "eq" if exact else "gte"}
 
@@ -77,7 +78,8 @@ def build_response(
     took_ms: int,
 ) -> dict[str, Any]:
     """The whole response; aggregations, suggestions and shards are the lexical leg's."""
-    lexical, weights = retrieved.lexical, request.profile.weights
+    lexical, clicked = retrieved.lexical, retrieved.clicked
+    weights = request.profile.weights_in(clicked.segment)
     found = {"max_score": max_score, "hits": list(hits)}
     answer: dict[str, Any] = {
         "took": took_ms,
@@ -90,8 +92,9 @@ def build_response(
         "profile": request.profile.name,
         "legs": {leg: {**asdict(each), "weight": weights[leg]} for leg, each in retrieved.reports.items()},
         "filter": request.filters.as_dict(),
+        "query": {"frequency": clicked.frequency, "segment": clicked.segment},
     }
     if request.user.page.get("explain"):  # not unasked: these are what other people typed
-        past = request.signals.past_queries[:_PAST_QUERIES]
+        past = clicked.queries[:_PAST_QUERIES]
         answer["trifuse"]["legs"]["clicks"]["queries"] = [asdict(query) for query in past]
     return answer

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from trifuse.ranker.clicked import Clicked
 from trifuse.ranker.errors import SearchRejected
 from trifuse.ranker.fuse import LegHits
 from trifuse.ranker.page import key_of
 from trifuse.ranker.request import Request
 from trifuse.ranker.server import Answer, reason_of, too_many_terms
-from trifuse.ranker.types import LEGS, Key, LegReport
+from trifuse.ranker.types import Key, LegReport
 
 
 @dataclass(frozen=True)
@@ -20,11 +21,13 @@ class Retrieved:
 
     Args:
         answers: leg to what the server said, for legs that were sent.
-        hits: leg to its documents, at most the profile's depth.
+        clicked: what the click log said.
+        hits: leg to its documents, at most the profile's depth, and its `clicks.candidates`.
         reports: every leg's report.
     """
 
     answers: Mapping[str, Answer]
+    clicked: Clicked
     hits: Mapping[str, LegHits]
     reports: Mapping[str, LegReport]
 
@@ -51,42 +54,73 @@ class Retrieved:
         return any(bool(answer.content.get("timed_out")) for answer in self.answers.values())
 
 
-def read_answers(request: Request, answers: Mapping[str, Answer]) -> Retrieved:
+def unchecked(request: Request, clicked: Clicked, answers: Mapping[str, Answer]) -> list[str]:
+    """The clicked documents of which it isn't known yet whether they are there and match the filters.
+
+    Another leg's hits are and do: the dense leg is held to the very clause that clicked documents are held
+    to, and the user's own query implies it (what was lifted out of the query, or the query itself, and the
+    filters of the alias and of the body, which the server applies to it). Only where an id may name several
+    documents, in several indices or under several routings, another leg's hit doesn't settle it.
+    """
+    others = [hit for answer in answers.values() for hit in answer.hits]
+    if len(request.target.indices) > 1 or any("_routing" in hit for hit in others):
+        return list(clicked.scores)
+    brought = {hit["_id"] for hit in others}
+    return [id for id in clicked.scores if id not in brought]
+
+
+def read_answers(request: Request, clicked: Clicked, answers: Mapping[str, Answer]) -> Retrieved:
     """Hits and reports of the legs.
+
+    Args:
+        answers: leg to what the server said; of clicks, about those documents that were `unchecked`.
 
     Raises:
         SearchRejected: the server refused the lexical leg, which is the user's own query. One with more terms
             than the server allows leaves the lexical leg out instead, where another leg can answer.
     """
-    hits, reports = {}, {}
-    for leg in LEGS:
-        before = _before(request, leg)
+    _check_lexical(answers)
+    hits: dict[str, LegHits] = {}
+    reports = {}
+    for leg, before in _before(request, clicked).items():
         answer = answers.get(leg)
+        if leg == "clicks" and clicked.scores:
+            answer = answer or _NOTHING_TO_ASK
         if answer is None:
             reports[leg] = before
             continue
-        hits[leg] = LegHits.of(_scored(request, leg, answer), depth=request.profile.depth)
-        reports[leg] = _report(request, leg, answer, before, len(hits[leg].keys))
-    _check_lexical(request, answers)
-    return Retrieved(answers, hits, reports)
+        if leg == "clicks":
+            found = _clicked(clicked, answers) if answer.error is None else ()
+            hits[leg] = LegHits.of(found, depth=request.profile.clicks.candidates)
+        else:
+            hits[leg] = LegHits.of(_scored(answer), depth=request.profile.depth)
+        reports[leg] = _report(request, clicked, leg, answer, before, len(hits[leg].keys))
+    return Retrieved(answers, clicked, hits, reports)
 
 
-def _before(request: Request, leg: str) -> LegReport:
-    """How a leg stood before the search."""
-    if leg == "lexical":
-        if request.profile.weights["lexical"] == 0:
-            return LegReport("off", f"weight 0 in the profile {request.profile.name!r}")
-        return LegReport("ok")
-    return request.signals.dense if leg == "dense" else request.signals.clicks
+_NOTHING_TO_ASK = Answer(200, None, {})
 
 
-def _scored(request: Request, leg: str, answer: Answer) -> Iterable[tuple[Key, float | None]]:
-    for hit in answer.hits:
-        score = request.signals.clicked.get(hit["_id"]) if leg == "clicks" else hit.get("_score")
-        yield key_of(hit), score
+def _before(request: Request, clicked: Clicked) -> dict[str, LegReport]:
+    """How each leg stood before the search."""
+    lexical = LegReport("ok")
+    if request.profile.weights["lexical"] == 0:
+        lexical = LegReport("off", f"weight 0 in the profile {request.profile.name!r}")
+    return {"lexical": lexical, "dense": request.encoded.dense, "clicks": clicked.report}
 
 
-def _report(request: Request, leg: str, answer: Answer, before: LegReport, count: int) -> LegReport:
+def _scored(answer: Answer) -> Iterable[tuple[Key, float | None]]:
+    return ((key_of(hit), hit.get("_score")) for hit in answer.hits)
+
+
+def _clicked(clicked: Clicked, answers: Mapping[str, Answer]) -> Iterable[tuple[Key, float | None]]:
+    """Documents that any leg brought, and that were clicked."""
+    return ((key_of(hit), clicked.scores.get(hit["_id"])) for each in answers.values() for hit in each.hits)
+
+
+def _report(
+    request: Request, clicked: Clicked, leg: str, answer: Answer, before: LegReport, count: int
+) -> LegReport:
     after = replace(before, took_ms=before.took_ms + answer.took_ms, hits=count)
     if before.state != "ok":
         return after
@@ -97,19 +131,17 @@ def _report(request: Request, leg: str, answer: Answer, before: LegReport, count
     if leg == "dense" and (lacking := request.target.lacks(request.profile.vector_field)):
         after = replace(after, reason=f"no vectors in {', '.join(lacking)}")
     if count == 0:
-        return replace(after, state="empty", reason=_nothing(request, leg))
+        return replace(after, state="empty", reason=_nothing(clicked, leg))
     return after
 
 
-def _nothing(request: Request, leg: str) -> str:
+def _nothing(clicked: Clicked, leg: str) -> str:
     if leg == "clicks":
-        return (
-            f"none of the {len(request.signals.clicked)} clicked documents is there and matches the filters"
-        )
+        return f"none of the {len(clicked.scores)} clicked documents is there and matches the filters"
     return "no document matches" if leg == "lexical" else "no document with a vector matches the filters"
 
 
-def _check_lexical(request: Request, answers: Mapping[str, Answer]) -> None:
+def _check_lexical(answers: Mapping[str, Answer]) -> None:
     answer = answers.get("lexical")
     if answer is None or answer.error is None:
         return

@@ -14,6 +14,7 @@ from trifuse.encoder.spaces import EncoderSpace, Space, meta_with_space
 from trifuse.encoder.templates import TextTemplate
 from trifuse.encoder.types import Encoding, Vectors
 from trifuse.ranker import ClickEvidence
+from trifuse.ranker.click_settings import ClickSettings
 
 SPACE = EncoderSpace("tiny", "r1", "fp32", "cls", 3, True, "cosine")
 PROPERTIES: dict[str, Any] = {
@@ -55,6 +56,8 @@ class GivenClicks:
         *,
         space: EncoderSpace | None = None,
         budget_s: float = 0.3,
+        settings: ClickSettings = ClickSettings(),  # noqa: B008 - frozen
+        leave_one_out: bool = False,
     ) -> ClickEvidence:
         return ClickEvidence(self.scores)
 
