@@ -8,6 +8,7 @@ WorkerError
     ├── UnreadableLog        a file that holds no click log that trifuse knows
     ├── UnwritableReport     a file for what is rejected that can't be written
     ├── NoEvents             no event of that index is kept
+    ├── NothingSelected      events are to be forgotten, and it isn't said which
     └── BadCurve             click-through rates by rank that are none
 """
 
@@ -42,6 +43,10 @@ class UnwritableReport(ClickLogError):
 
 class NoEvents(ClickLogError):
     """No event of that index is kept."""
+
+
+class NothingSelected(ClickLogError):
+    """Events are to be forgotten, and it isn't said which."""
 
 
 class BadCurve(ClickLogError):
