@@ -11,7 +11,19 @@ import opensearchpy
 import redis
 import typer
 
-from trifuse.deploy.cli import clicks, demo, encoders, evaluate, fetch, load, profile, search, services, sync
+from trifuse.deploy.cli import (
+    clicks,
+    demo,
+    encoders,
+    evaluate,
+    fetch,
+    load,
+    profile,
+    search,
+    services,
+    study,
+    sync,
+)
 from trifuse.deploy.cli.common import err
 from trifuse.encoder.errors import TrifuseError
 
@@ -50,6 +62,7 @@ load.register(app)
 profile.register(app)
 search.register(app)
 services.register(app)
+study.register(app)
 sync.register(app)
 
 

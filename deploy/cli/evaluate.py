@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from trifuse.deploy.cli.common import (
     EncoderOption,
@@ -16,48 +14,34 @@ from trifuse.deploy.cli.common import (
     OpenSearchOption,
     RedisOption,
     emit,
-    err,
-    fail,
     out,
 )
-from trifuse.deploy.cli.evaluation_tables import evaluation_table, notes
+from trifuse.deploy.cli.evaluating import (
+    Bench,
+    FrequenciesOption,
+    IndexArgument,
+    LeaveOneOutOption,
+    QrelsOption,
+    QueriesOption,
+    check_legs,
+    open_bench,
+    read_judged,
+    searching,
+)
+from trifuse.deploy.cli.evaluation_tables import evaluation_table, moved_tables, notes
 from trifuse.deploy.cli.ranking import BodyOption, json_object, read_profile, usage
-from trifuse.deploy.config import Settings, opensearch_client, redis_client, resolve
-from trifuse.encoder.registry import load_encoder
-from trifuse.ranker import ClickStore, HybridRanker, Profile
+from trifuse.deploy.config import resolve
+from trifuse.ranker import Profile
 from trifuse.ranker.body_template import fill_template
 from trifuse.ranker.errors import ProfileError
-from trifuse.ranker.evaluation import (
-    Evaluation,
-    Ranked,
-    evaluate,
-    rank_all,
-    read_judgements,
-    read_queries,
-    run_lines,
-)
+from trifuse.ranker.evaluation import Evaluation, Ranked, evaluate, run_lines
 from trifuse.ranker.evaluation.measures import DEFAULT_MEASURES, largest_cutoff, split_names
-from trifuse.ranker.evaluation.overlap import NotingLookup
-from trifuse.ranker.evaluation.report import evaluated_queries
+from trifuse.ranker.evaluation.report import by_segment as split_by_segment
 from trifuse.ranker.evaluation.runs import evaluation_depth
 
-IndexArgument = Annotated[str, typer.Argument(metavar="INDEX", help="An index, an alias, or a pattern.")]
-QueriesOption = Annotated[
-    Path,
-    typer.Option(
-        "--queries",
-        exists=True,
-        dir_okay=False,
-        help="Lines of id, tab, text; or BEIR's JSON lines; or gzip.",
-    ),
-]
-QrelsOption = Annotated[
-    Path,
-    typer.Option("--qrels", exists=True, dir_okay=False, help="Judgements: TREC's, or BEIR's TSV; or gzip."),
-]
 ProfilesOption = Annotated[
     list[str] | None,
-    typer.Option("--profile", help="Weights, or a JSON file; several are compared with the first."),
+    typer.Option("--profile", help="A name, weights, or a JSON file; several are compared with the first."),
 ]
 MeasuresOption = Annotated[
     list[str] | None,
@@ -69,6 +53,9 @@ RunOption = Annotated[
 LimitOption = Annotated[
     bool,
     typer.Option("--limit-depth", help="Rank no deeper than the profile, though a measure looks further."),
+]
+BySegmentOption = Annotated[
+    bool, typer.Option("--by-segment", help="Show a table for each of HEAD, TORSO and TAIL as well.")
 ]
 
 
@@ -86,6 +73,9 @@ def evaluate_command(
     measures: MeasuresOption = None,
     run_out: RunOption = None,
     limit_depth: LimitOption = False,
+    by_segment: BySegmentOption = False,
+    frequencies: FrequenciesOption = None,
+    leave_one_out: LeaveOneOutOption = None,
     as_json: JsonOption = False,
     opensearch: OpenSearchOption = None,
     redis: RedisOption = None,
@@ -95,9 +85,12 @@ def evaluate_command(
 
     Several profiles are compared with the first. Queries without a relevant
     document are left out and counted. Each profile ranks as deep as it says,
-    or to the largest cutoff of the measures where that is more. A click log
-    that has clicks for the very queries that are evaluated flatters the
-    clicks: how many it has is said.
+    or to the largest cutoff of the measures where that is more.
+
+    A click log that has clicks for the very queries that are evaluated would
+    flatter the clicks: a query's own are left out unless you say otherwise.
+    By the log a query is HEAD (more than 44 times in it), TORSO (6 to 44) or
+    TAIL (less); [bold]--by-segment[/bold] shows each, the JSON always has them.
 
     Example: [bold]trifuse evaluate trials --queries q.tsv --qrels qrels.txt --profile lexical=1[/bold]
     """
@@ -110,39 +103,56 @@ def evaluate_command(
         profiles = _named([read_profile(each) for each in profile or (None,)])
         cutoff = largest_cutoff(names)
         depths = {name: evaluation_depth(each, cutoff, limit=limit_depth) for name, each in profiles.items()}
-    judged, asked = read_judgements(qrels), read_queries(queries)
-    wanted = {query: asked[query] for query in evaluated_queries(judged, asked)}
-    ranked: dict[str, Ranked] = {}
+    judged = read_judged(queries, qrels)
     settings = resolve(opensearch=opensearch, redis=redis, encoder=encoder)
-    with (
-        _ranker(settings, profiles.values()) as (ranker, clicks),
-        usage(),
-        _progress(len(profiles) * len(wanted)) as step,
-    ):
-        for name, each in profiles.items():
-            ranked[name] = rank_all(
-                ranker, index, wanted, profile=each, depth=depths[name], body=template, progress=step
-            )
+    ranked: dict[str, Ranked] = {}
+    with open_bench(
+        settings,
+        index,
+        judged.wanted,
+        profiles.values(),
+        frequencies=frequencies,
+        leave_one_out=leave_one_out,
+    ) as bench:
+        if by_segment:
+            bench.needed_segments()
+        with usage(), searching(len(profiles) * len(judged.wanted)) as step:
+            for name, each in profiles.items():
+                ranked[name] = bench.rank(each, depths[name], body=template, progress=step)
     runs = {name: each.documents for name, each in ranked.items()}
     if run_out is not None:
         with run_out.open("w", encoding="utf-8") as file:
             file.writelines(run_lines(runs))
-    in_log = len(clicks.own) if clicks else 0
-    _tell(evaluate(runs, judged, asked, names), ranked, in_log, as_json=as_json)
-    _check(ranked)
-
-
-def _tell(evaluation: Evaluation, ranked: Mapping[str, Ranked], in_log: int, *, as_json: bool) -> None:
+    evaluation = evaluate(runs, judged.qrels, judged.asked, names)
+    segments = split_by_segment(evaluation, bench.segments) if bench.segments else {}
     if as_json:
-        ranking = {
-            "depth": {name: each.depth for name, each in ranked.items()},
-            "legs": {name: each.legs for name, each in ranked.items()},
-            "in_log": in_log,
-        }
-        emit(evaluation.as_dict() | ranking)
-        return
+        emit(_json(evaluation, segments, ranked, bench))
+    else:
+        _print(evaluation, segments if by_segment else {}, ranked, bench)
+    check_legs(ranked)
+
+
+def _json(
+    evaluation: Evaluation, segments: Mapping[str, Evaluation], ranked: Mapping[str, Ranked], bench: Bench
+) -> dict[str, Any]:
+    return {
+        **evaluation.as_dict(),
+        **bench.as_dict(),
+        "segments": {name: each.as_dict(per_query=False) for name, each in segments.items()},
+        "depth": {name: each.depth for name, each in ranked.items()},
+        "legs": {name: each.legs for name, each in ranked.items()},
+    }
+
+
+def _print(
+    evaluation: Evaluation, segments: Mapping[str, Evaluation], ranked: Mapping[str, Ranked], bench: Bench
+) -> None:
     out.print(evaluation_table(evaluation))
-    for line in notes(evaluation, ranked, in_log):
+    for name, each in segments.items():
+        out.print(evaluation_table(each, title=f"{name}: {each.queries} queries"))
+    for table in moved_tables(evaluation, bench.queries):
+        out.print(table)
+    for line in (*notes(evaluation, ranked), *bench.notes()):
         out.print(line, markup=False, soft_wrap=True)
 
 
@@ -155,36 +165,3 @@ def _named(profiles: Sequence[Profile]) -> Mapping[str, Profile]:
             )
         found[profile.name] = profile
     return found
-
-
-@contextmanager
-def _ranker(
-    settings: Settings, profiles: Iterable[Profile]
-) -> Iterator[tuple[HybridRanker, NotingLookup | None]]:
-    """A ranker with what the profiles' legs need; without its encoder another ranking would be measured."""
-    needed = any(profile.weights["dense"] > 0 or profile.weights["clicks"] > 0 for profile in profiles)
-    encoder = load_encoder(settings.encoder) if needed else None
-    client = opensearch_client(settings)
-    try:
-        clicks = NotingLookup(ClickStore(redis_client(settings), client)) if settings.redis_url else None
-        yield HybridRanker(client, encoder, clicks), clicks
-    finally:
-        client.close()
-
-
-def _check(ranked: Mapping[str, Ranked]) -> None:
-    """End with status 1 where a leg failed: the measures are too low."""
-    for name, each in ranked.items():
-        for leg, count in each.failed.items():
-            fail(
-                f"the profile {name!r} was measured too low: {leg} failed in {count} of "
-                f"{len(each.documents)} queries ({each.reasons[leg]})"
-            )
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[], None]]:
-    columns = (TextColumn("searching"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=err) as progress:
-        task = progress.add_task("searching", total=total)
-        yield lambda: progress.advance(task)

@@ -8,13 +8,14 @@ from rich.table import Table
 from rich.text import Text
 
 from trifuse.ranker.evaluation import Evaluation, Ranked
-from trifuse.ranker.evaluation.report import Comparison
+from trifuse.ranker.evaluation.comparison import Comparison
 
 
-def evaluation_table(evaluation: Evaluation) -> Table:
+def evaluation_table(evaluation: Evaluation, title: str | None = None) -> Table:
     """A section a measure, and in it a row a profile: mean, interval, and what it was compared with."""
+    title = title or f"{evaluation.queries} queries"
     others = {found.against for compared in evaluation.tests.values() for found in compared.values()}
-    table = Table(title=f"{evaluation.queries} queries", title_justify="left", caption_justify="left")
+    table = Table(title=title, title_justify="left", caption_justify="left")
     table.add_column("profile", overflow="fold")
     for column in ("mean", "95 %"):
         table.add_column(column, justify="right", no_wrap=True)
@@ -38,27 +39,54 @@ def evaluation_table(evaluation: Evaluation) -> Table:
     return table
 
 
+def moved_tables(evaluation: Evaluation, texts: Mapping[str, str]) -> Iterator[Table]:
+    """For each comparison, by the first measure: the queries that gain most, and those that lose most.
+
+    Args:
+        texts: query id to text.
+    """
+    for profile, compared in evaluation.tests.items():
+        measure, found = next(iter(compared.items()))
+        if not found.gained and not found.lost:
+            continue
+        table = Table(title=f"{measure}: what moves most from {found.against} to {profile}")
+        table.title_justify = "left"
+        table.add_column("id", overflow="fold")
+        table.add_column("query", overflow="ellipsis", no_wrap=True)
+        for column in ("from", "to", "change"):
+            table.add_column(column, justify="right", no_wrap=True)
+        for rows in (found.gained, tuple(reversed(found.lost))):
+            for each in rows:
+                cells = (f"{each.against:.3f}", f"{each.value:.3f}", f"{each.difference:+.3f}")
+                table.add_row(Text(each.query), Text(texts.get(each.query, "")), *cells)
+            table.add_section()
+        yield table
+
+
 def _compared(found: Comparison) -> tuple[str, ...]:
     return (
         f"{found.difference:+.4f}",
-        _p(found.holm_randomisation),
-        _p(found.holm_t),
+        p_value(found.holm_randomisation),
+        p_value(found.holm_t),
         f"{found.wins}/{found.losses}",
     )
 
 
-def notes(evaluation: Evaluation, ranked: Mapping[str, Ranked], in_log: int = 0) -> Iterator[str]:
+def notes(evaluation: Evaluation, ranked: Mapping[str, Ranked]) -> Iterator[str]:
     """What must be known to read the tables: what was left out, how deep, which signals gave nothing."""
     if evaluation.excluded:
         yield f"{evaluation.excluded} queries without a relevant document were left out"
     depths = {each.depth for each in ranked.values()}
     yield f"ranked to depth {', '.join(map(str, sorted(depths)))}"
-    if in_log:
-        yield f"the click log has {in_log} of these queries itself: that flatters the profiles with clicks"
     for profile, each in ranked.items():
         for leg, reason in each.reasons.items():
             yield f"{profile}: {leg} gave nothing: {reason}"
 
 
-def _p(value: float) -> str:
+def p_value(value: float) -> str:
+    """A p for people.
+
+    >>> p_value(0.0004), p_value(0.0521)
+    ('<0.001', '0.052')
+    """
     return "<0.001" if value < 0.001 else f"{value:.3f}"

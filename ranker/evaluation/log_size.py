@@ -10,7 +10,6 @@ from trifuse.ranker.evaluation.report import Evaluation, by_segment
 from trifuse.ranker.profiles import Profile
 
 ALL = "ALL"
-SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 WITHOUT = 0.0
 
 
@@ -19,6 +18,7 @@ class SizePoint:
     """One share of the log: the mean over queries, and what it adds to no log at all."""
 
     share: float
+    queries: int
     mean: float
     ci95: tuple[float, float]
     difference: float
@@ -34,12 +34,12 @@ def share_name(share: float) -> str:
     return f"{100 * share:g} %"
 
 
-def share_profiles(profile: Profile, shares: Sequence[float]) -> dict[float, Profile]:
-    """The profile with each share of the log; a past query that is in one share is in all larger ones."""
-    return {
-        share: replace(profile, name=share_name(share), clicks=replace(profile.clicks, log_share=share))
-        for share in shares
-    }
+def share_runs(profile: Profile, without: Profile, shares: Sequence[float]) -> dict[str, Profile]:
+    """Runs by name: without the log first, then the profile with each share of it."""
+    runs = {share_name(WITHOUT): without}
+    for share in shares:
+        runs[share_name(share)] = replace(profile, clicks=replace(profile.clicks, log_share=share))
+    return runs
 
 
 def parse_shares(text: str) -> tuple[float, ...]:
@@ -66,8 +66,7 @@ def size_lines(
     """A line for all queries and one for each segment that has some.
 
     Args:
-        evaluation: of runs named by `share_name`, the first of them without the log (share 0), which the
-            others are compared with.
+        evaluation: of `share_runs`, each compared with the first.
     """
     parts = {ALL: evaluation, **by_segment(evaluation, segments)}
     return {name: [_point(part, run, measure) for run in part.values] for name, part in parts.items()}
@@ -77,6 +76,7 @@ def _point(evaluation: Evaluation, run: str, measure: str) -> SizePoint:
     found = evaluation.tests.get(run, {}).get(measure)
     return SizePoint(
         share=float(run.removesuffix(" %")) / 100,
+        queries=evaluation.queries,
         mean=evaluation.mean(run, measure),
         ci95=evaluation.ci95[run][measure],
         difference=found.difference if found else 0.0,

@@ -1,4 +1,4 @@
-"""Click evidence, recorded as it passes: what a study needs to know of each query beside its ranking."""
+"""Click evidence as it passes: what a study needs to know of a query beside its ranking."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trifuse.ranker.types import ClickLookup
 
 
 class RecordingLookup:
-    """Passes lookups on, and keeps what they found.
+    """Passes lookups on, and keeps what the last one found.
 
     Args:
         clicks: where the evidence comes from.
@@ -24,11 +24,12 @@ class RecordingLookup:
     def __init__(self, clicks: ClickLookup, segments: Mapping[str, str] | None = None) -> None:
         self._clicks = clicks
         self._segments = segments or {}
-        self._found: dict[str, ClickEvidence] = {}
+        self._last = ("", ClickEvidence())
 
     def evidence(self, text: str) -> ClickEvidence:
-        """What was found last for a query; nothing where it wasn't looked up."""
-        return self._found.get(normalize_query(text), ClickEvidence())
+        """What was found for the query that was just searched; nothing where it wasn't looked up."""
+        normalized, evidence = self._last
+        return evidence if normalized == normalize_query(text) else ClickEvidence()
 
     def lookup(
         self,
@@ -54,5 +55,5 @@ class RecordingLookup:
         normalized = normalize_query(text)
         if normalized in self._segments:
             evidence = replace(evidence, segment=self._segments[normalized])
-        self._found[normalized] = evidence
+        self._last = (normalized, evidence)
         return evidence

@@ -39,6 +39,11 @@ class Evaluation:
         """The mean over queries."""
         return mean(self.values[profile][measure].values())
 
+    def differences(self, profile: str, measure: str) -> dict[str, float]:
+        """Query to the value of a profile less that of the one it is compared with."""
+        against = self.values[self.tests[profile][measure].against][measure]
+        return {query: value - against[query] for query, value in self.values[profile][measure].items()}
+
     @property
     def per_query(self) -> dict[str, dict[str, dict[str, float]]]:
         """Profile to query to measure to value."""

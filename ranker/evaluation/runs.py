@@ -67,7 +67,9 @@ def rank_all(
     profile: Profile,
     depth: int,
     body: Mapping[str, Any] | None = None,
+    leave_one_out: bool = False,
     progress: Callable[[], None] | None = None,
+    observe: Callable[[str, Mapping[str, Any]], None] | None = None,
 ) -> Ranked:
     """Search each query once, and keep the ids of its ranking. A document's `_source` isn't fetched.
 
@@ -75,7 +77,9 @@ def rank_all(
         queries: id to text.
         depth: of each leg and of the ranking, in the place of the profile's.
         body: the team's own body, with `{{text}}` where the text goes.
+        leave_one_out: leave a query's own clicks out of the log.
         progress: called after each query.
+        observe: called with each query and its response.
 
     Raises:
         BodyError, SearchRejected, IndexMissing, SpaceMismatch: as `HybridRanker.search`.
@@ -93,7 +97,13 @@ def rank_all(
     reasons: dict[str, str] = {}
     for query, text in queries.items():
         response = ranker.search(
-            index, fill_template(template, text), text=text, size=depth, from_=0, profile=profile
+            index,
+            fill_template(template, text),
+            text=text,
+            size=depth,
+            from_=0,
+            profile=profile,
+            leave_one_out=leave_one_out,
         )
         hits = [hit["_id"] for hit in response["hits"]["hits"]]
         documents[query] = list(
@@ -103,6 +113,8 @@ def rank_all(
             states.setdefault(leg, Counter())[report["state"]] += 1
             if report["state"] in ("failed", "off") and profile.weights[leg] > 0:
                 reasons.setdefault(leg, str(report["reason"]))
+        if observe is not None:
+            observe(query, response)
         if progress is not None:
             progress()
     return Ranked(documents, depth, {leg: dict(count) for leg, count in states.items()}, reasons)

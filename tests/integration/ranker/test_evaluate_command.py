@@ -61,6 +61,7 @@ def test_values_tests_and_runs(run: Callable[..., Any], tmp_path: Path) -> None:
         "R@1",
         "--run-out",
         "runs.txt",
+        "--no-leave-one-out",
         "--json",
     )
     assert done.returncode == 0, done.stderr
@@ -75,7 +76,12 @@ def test_values_tests_and_runs(run: Callable[..., Any], tmp_path: Path) -> None:
     compared = found["tests"]["lexical=0.1,clicks=0.9"]["RR"]
     assert (compared["difference"], compared["p_randomisation"], compared["wins"]) == (0.25, 1.0, 1)
     assert found["depth"]["lexical=1"] == 100
-    assert found["in_log"] == 1  # stroke
+    assert compared["gained"] == [{"query": "s", "value": 1.0, "against": 0.5}]
+    assert compared["lost"] == []
+    assert (found["leave_one_out"], found["in_log"]) == (False, 1)  # stroke
+    tail = found["segments"]["TAIL"]
+    assert (list(found["segments"]), tail["queries"]) == (["TAIL"], 2)
+    assert tail["profiles"] == found["profiles"]
     assert found["legs"]["lexical=0.1,clicks=0.9"]["clicks"] == {"ok": 1, "empty": 1}
     assert (tmp_path / "runs.txt").read_text().splitlines() == [
         "s Q0 2 1 2 lexical=1",
@@ -85,6 +91,37 @@ def test_values_tests_and_runs(run: Callable[..., Any], tmp_path: Path) -> None:
         "s Q0 2 2 1 lexical=0.1,clicks=0.9",
         "g Q0 3 1 1 lexical=0.1,clicks=0.9",
     ]
+
+
+def test_a_query_of_the_log_is_ranked_without_its_own_clicks(run: Callable[..., Any]) -> None:
+    """Without what was clicked for it, `stroke` is ranked as by BM25 alone."""
+    options = ("--profile", "lexical=0.1,clicks=0.9", "--measures", "RR")
+    done = run(*options, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["profiles"]["lexical=0.1,clicks=0.9"]["RR"]["mean"] == 0.75
+    assert (found["leave_one_out"], found["in_log"]) == (True, 1)
+    said = run(*options).stdout
+    assert "has 1 of these queries itself: their own clicks were left out" in said
+    assert "that flatters" in run(*options, "--no-leave-one-out").stdout
+
+
+def test_segments_by_a_file_of_frequencies(run: Callable[..., Any], tmp_path: Path) -> None:
+    """RR is 1/2 for `s`, a HEAD query by the file, and 1 for `g`, a TORSO query."""
+    (tmp_path / "frequencies.tsv").write_text("s\t45\ng\tTORSO\nn\t1\n")
+    options = ("--profile", "lexical=1", "--measures", "RR", "--frequencies", "frequencies.tsv")
+    done = run(*options, "--json")
+    assert done.returncode == 0, done.stderr
+    segments = json.loads(done.stdout)["segments"]
+    means = {name: each["profiles"]["lexical=1"]["RR"]["mean"] for name, each in segments.items()}
+    assert means == {"HEAD": 0.5, "TORSO": 1.0}
+    shown = run(*options, "--by-segment").stdout
+    assert "HEAD: 1 queries" in shown
+    assert "TORSO: 1 queries" in shown
+    (tmp_path / "frequencies.tsv").write_text("s\t45\n")
+    refused = run(*options)
+    assert refused.returncode == 1
+    assert "lack 1 of the 2 evaluated queries, such as 'g'" in " ".join(refused.stderr.split())
 
 
 def test_a_table_for_people_and_depth(run: Callable[..., Any], tmp_path: Path) -> None:
@@ -123,5 +160,12 @@ def test_what_is_wrong_is_said(
 def test_a_leg_that_failed_is_no_success(run: Callable[..., Any]) -> None:
     done = run("--profile", "lexical=0.5,clicks=0.5", "--redis", "redis://127.0.0.1:9/0", "--json")
     assert done.returncode == 1
-    assert json.loads(done.stdout)["queries"] == 2
+    found = json.loads(done.stdout)
+    assert (found["queries"], found["in_log"], found["segments"]) == (2, None, {})
     assert "clicks failed in 2 of 2 queries" in " ".join(done.stderr.split())
+
+
+def test_segments_that_nothing_says(run: Callable[..., Any]) -> None:
+    done = run("--profile", "lexical=1", "--redis", "redis://127.0.0.1:9/0", "--by-segment")
+    assert done.returncode == 1
+    assert "or give how often the log has each query with --frequencies" in " ".join(done.stderr.split())

@@ -7,7 +7,7 @@ from io import StringIO
 
 from rich.console import Console
 
-from trifuse.deploy.cli.evaluation_tables import evaluation_table, notes
+from trifuse.deploy.cli.evaluation_tables import evaluation_table, moved_tables, notes
 from trifuse.ranker.evaluation import Ranked, evaluate
 
 QRELS = {"q1": {"a": 1}, "q2": {"b": 1}}
@@ -42,9 +42,22 @@ def test_pairs_name_the_other_profile() -> None:
 def test_notes_say_what_was_left_out_and_what_gave_nothing() -> None:
     evaluation = evaluate(RUNS, QRELS, [*QRELS, "q3"], ["RR"])
     ranked = {"bm25": Ranked(RUNS["bm25"], 100, {"clicks": {"off": 2}}, {"clicks": "no click store"})}
-    assert list(notes(evaluation, ranked, in_log=1)) == [
+    assert list(notes(evaluation, ranked)) == [
         "1 queries without a relevant document were left out",
         "ranked to depth 100",
-        "the click log has 1 of these queries itself: that flatters the profiles with clicks",
         "bm25: clicks gave nothing: no click store",
     ]
+
+
+def test_what_moves_most() -> None:
+    """q1 gains 0.5; with a document of q2 gone it loses 1; what doesn't move isn't shown."""
+    runs = {**RUNS, "hybrid": {"q1": ["a"], "q2": []}}
+    (table,) = moved_tables(evaluate(runs, QRELS, QRELS, ["RR", "P@1"]), {"q1": "stroke [in] adults"})
+    text = StringIO()
+    Console(width=80, file=text).print(table)
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in text.getvalue().splitlines()]
+    assert ["q1", "stroke [in] adults", "0.500", "1.000", "+0.500"] in rows
+    assert ["q2", "", "1.000", "0.000", "-1.000"] in rows
+    assert "RR: what moves most from bm25 to hybrid" in text.getvalue()
+    same = {"bm25": RUNS["bm25"], "again": RUNS["bm25"]}
+    assert list(moved_tables(evaluate(same, QRELS, QRELS, ["RR"]), {})) == []

@@ -7,16 +7,18 @@ import pytest
 from trifuse.ranker import Profile
 from trifuse.ranker.errors import ProfileError
 from trifuse.ranker.evaluation import evaluate
-from trifuse.ranker.evaluation.log_size import parse_shares, share_profiles, size_lines
+from trifuse.ranker.evaluation.log_size import parse_shares, share_runs, size_lines
 
 QRELS = {"q1": {"a": 1}, "q2": {"a": 1}}
 
 
-def test_profiles_differ_in_the_share_alone() -> None:
-    profile = Profile(name="lader", depth=50)
-    half, whole = share_profiles(profile, (0.5, 1.0)).values()
-    assert (half.name, half.clicks.log_share, half.depth) == ("50 %", 0.5, 50)
-    assert (whole.name, whole.clicks.log_share) == ("100 %", 1.0)
+def test_runs_differ_in_the_share_alone() -> None:
+    profile, without = Profile(name="lader", depth=50), Profile(name="none")
+    runs = share_runs(profile, without, (0.5, 1.0))
+    assert list(runs) == ["0 %", "50 %", "100 %"]
+    assert runs["0 %"] is without
+    assert [runs[name].clicks.log_share for name in ("50 %", "100 %")] == [0.5, 1.0]
+    assert runs["50 %"].depth == 50
 
 
 def test_a_line_for_all_and_one_a_segment() -> None:

@@ -1,0 +1,210 @@
+"""What the commands that measure rankings have in common: their inputs, the ranker, and the click log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from redis import Redis
+from redis.exceptions import RedisError
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from trifuse.deploy.cli.common import err, fail
+from trifuse.deploy.config import Settings, opensearch_client, redis_client
+from trifuse.encoder.registry import load_encoder
+from trifuse.ranker import ClickStore, HybridRanker, Profile
+from trifuse.ranker.evaluation import Judgements, Queries, Ranked, rank_all, read_judgements, read_queries
+from trifuse.ranker.evaluation.frequencies import log_frequencies, of_queries, query_segments
+from trifuse.ranker.evaluation.inputs import read_frequencies
+from trifuse.ranker.evaluation.recording import RecordingLookup
+from trifuse.ranker.evaluation.report import evaluated_queries
+from trifuse.ranker.past_queries import normalize_query
+
+IndexArgument = Annotated[str, typer.Argument(metavar="INDEX", help="An index, an alias, or a pattern.")]
+QueriesOption = Annotated[
+    Path,
+    typer.Option(
+        "--queries",
+        exists=True,
+        dir_okay=False,
+        help="Lines of id, tab, text; or BEIR's JSON lines; or gzip.",
+    ),
+]
+QrelsOption = Annotated[
+    Path,
+    typer.Option("--qrels", exists=True, dir_okay=False, help="Judgements: TREC's, or BEIR's TSV; or gzip."),
+]
+FrequenciesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--frequencies",
+        exists=True,
+        dir_okay=False,
+        help="Lines of id, tab, how often the log has the query, or HEAD, TORSO, TAIL: for a log without it.",
+    ),
+]
+LeaveOneOutOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--leave-one-out/--no-leave-one-out",
+        help="Leave a query's own clicks out. Without it: on where the log has some of the queries.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Queries with their judgements.
+
+    Args:
+        asked: all queries, id to text.
+        wanted: those of them that have a relevant document.
+    """
+
+    qrels: Judgements
+    asked: Queries
+    wanted: Queries
+
+
+def read_judged(queries: Path, qrels: Path) -> Judged:
+    """Both files.
+
+    Raises:
+        UnreadableInput: one of them can't be read.
+        NothingToEvaluate: no query has a relevant document.
+    """
+    judged, asked = read_judgements(qrels), read_queries(queries)
+    return Judged(judged, asked, {query: asked[query] for query in evaluated_queries(judged, asked)})
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A ranker over an index, and the queries that are measured on it.
+
+    Args:
+        queries: id to text.
+        evidence: passes on what the click log says of a query; None without a click log.
+        in_log: how many of the queries the log has itself; None where it couldn't be asked.
+        leave_one_out: whether a query's own clicks are left out.
+        segments: query id to segment; None where neither the log nor a file says it.
+    """
+
+    ranker: HybridRanker
+    index: str
+    queries: Queries
+    evidence: RecordingLookup | None
+    in_log: int | None
+    leave_one_out: bool
+    segments: Mapping[str, str] | None
+
+    def rank(self, profile: Profile, depth: int, **how: Any) -> Ranked:
+        """Rank every query; what else `rank_all` takes goes through."""
+        return rank_all(
+            self.ranker,
+            self.index,
+            self.queries,
+            profile=profile,
+            depth=depth,
+            leave_one_out=self.leave_one_out,
+            **how,
+        )
+
+    def needed_segments(self) -> Mapping[str, str]:
+        """The segments; the command ends where nothing says them."""
+        if self.segments is None:
+            fail(
+                "the segments of the queries aren't known: name the click store with --redis (does it "
+                "answer?), or give how often the log has each query with --frequencies"
+            )
+        return self.segments
+
+    def as_dict(self) -> dict[str, Any]:
+        """How the click log was used, for JSON."""
+        return {"leave_one_out": self.leave_one_out, "in_log": self.in_log}
+
+    def notes(self) -> Iterator[str]:
+        """How the click log was used, for people."""
+        if self.in_log is None:
+            yield "whether the click log has these queries itself isn't known: it couldn't be asked"
+        elif self.in_log and self.leave_one_out:
+            yield (
+                f"the click log has {self.in_log} of these queries itself: their own clicks were left out "
+                "(--no-leave-one-out counts them)"
+            )
+        elif self.in_log:
+            yield (
+                f"the click log has {self.in_log} of these queries itself: that flatters the profiles with "
+                "clicks (--leave-one-out leaves their own out)"
+            )
+
+
+@contextmanager
+def open_bench(
+    settings: Settings,
+    index: str,
+    queries: Queries,
+    profiles: Iterable[Profile],
+    *,
+    frequencies: Path | None = None,
+    leave_one_out: bool | None = None,
+) -> Iterator[Bench]:
+    """A bench with what the profiles' legs need; without its encoder another ranking would be measured.
+
+    Args:
+        frequencies: a file of how often the log has each query, in the place of what it says itself.
+        leave_one_out: None: where the log has some of the queries, or can't say.
+    """
+    given = of_queries(read_frequencies(frequencies), queries) if frequencies else None
+    needed = any(profile.weights["dense"] > 0 or profile.weights["clicks"] > 0 for profile in profiles)
+    encoder = load_encoder(settings.encoder) if needed else None
+    client = opensearch_client(settings)
+    try:
+        redis = redis_client(settings) if settings.redis_url else None
+        logged = _logged(redis, index, queries) if redis is not None else None
+        in_log = 0 if redis is None else _overlap(logged)
+        leave = leave_one_out if leave_one_out is not None else in_log != 0
+        segments, of_texts = None, {}
+        if given is not None:
+            segments = query_segments(given)
+            of_texts = {normalize_query(queries[query]): segment for query, segment in segments.items()}
+        elif logged is not None:
+            segments = query_segments(logged, leave_one_out=leave)
+        evidence = RecordingLookup(ClickStore(redis, client), of_texts) if redis is not None else None
+        ranker = HybridRanker(client, encoder, evidence)
+        yield Bench(ranker, index, queries, evidence, in_log, leave, segments)
+    finally:
+        client.close()
+
+
+def _logged(redis: Redis, index: str, queries: Queries) -> dict[str, int] | None:
+    try:
+        return log_frequencies(redis, index, queries)
+    except (RedisError, OSError):  # the click leg fails as well, and says why
+        return None
+
+
+def _overlap(logged: Mapping[str, int] | None) -> int | None:
+    return None if logged is None else sum(count > 0 for count in logged.values())
+
+
+def check_legs(ranked: Mapping[str, Ranked]) -> None:
+    """End with status 1 where a leg failed: the measures are too low."""
+    for name, each in ranked.items():
+        for leg, count in each.failed.items():
+            fail(
+                f"the profile {name!r} was measured too low: {leg} failed in {count} of "
+                f"{len(each.documents)} queries ({each.reasons[leg]})"
+            )
+
+
+@contextmanager
+def searching(total: int) -> Iterator[Callable[[], None]]:
+    """A progress bar of searches; call what it gives after each."""
+    columns = (TextColumn("searching"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err) as progress:
+        task = progress.add_task("searching", total=total)
+        yield lambda: progress.advance(task)
