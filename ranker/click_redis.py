@@ -1,4 +1,4 @@
-"""Reading the click store: one script for one round trip, and a client whose waits are bounded."""
+"""Reading the click store: one round trip for all past queries, and a client whose waits are bounded."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import Any
 
 from redis import ConnectionPool, Redis
 from redis.backoff import NoBackoff
+from redis.client import NEVER_DECODE
 from redis.retry import Retry
+
+from trifuse.ranker.keys import clicks_key, docs_key, queries_key
 
 # KEYS: the clicked documents of some past queries. ARGV: how many documents to return, how many to read of a
 # query, then the weight of each key. A document scores the sum of weight · clicks / clicks of the query's
@@ -51,6 +54,7 @@ _KEPT = {
     "client_name",
     "protocol",
 }
+_AS_BYTES = {NEVER_DECODE: True}
 
 
 def bounded(redis: Any, timeout_s: float) -> Any:
@@ -71,6 +75,36 @@ def bounded(redis: Any, timeout_s: float) -> Any:
             **kept,
         )
     )
+
+
+def read_clicks(
+    redis: Any, index: str, half_life_days: float, queries: Sequence[str], query: str
+) -> tuple[list[bytes | None], float | None]:
+    """What is kept of past queries, in one round trip.
+
+    Args:
+        queries: ids of the past queries whose records are wanted.
+        query: the id of the query that is looked up.
+
+    Returns:
+        their records, in their order, None where there are none; and the clicks counted for the query, None
+        where it isn't public.
+    """
+    pipeline = redis.pipeline(transaction=False)
+    pipeline.zscore(queries_key(index, half_life_days), query)
+    if queries:
+        keys = [clicks_key(index, half_life_days, each) for each in queries]
+        pipeline.execute_command("MGET", *keys, **_AS_BYTES)
+    frequency, *strings = pipeline.execute()
+    return (strings[0] if strings else []), frequency
+
+
+def read_names(redis: Any, index: str, half_life_days: float, docs: Sequence[bytes]) -> list[bytes | None]:
+    """The ids of documents by their hashes; None where there is none."""
+    found: list[bytes | None] = redis.execute_command(
+        "HMGET", docs_key(index, half_life_days), *docs, **_AS_BYTES
+    )
+    return found
 
 
 def merge(

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from trifuse.ranker.errors import ProfileError
 
 HEAD, TORSO, TAIL = "HEAD", "TORSO", "TAIL"
 SEGMENTS = (HEAD, TORSO, TAIL)
+
+Similarity = Literal["cosine", "dot"]
 
 WEIGHTINGS = ("relevant", "share", "expected")
 """What a document that was clicked for a past query is worth, see `ClickSettings.weighting`."""
@@ -62,6 +65,23 @@ class ClickSettings:
     candidates: int = 200
     segment_weights: Mapping[str, float] | None = None
     log_share: float = 1.0
+
+    def temperature_for(self, similarity: Similarity) -> float:
+        """The temperature for similarities of that kind."""
+        if self.temperature is not None:
+            return self.temperature
+        return 1.0 if similarity == "dot" else 0.05
+
+    def floor_for(self, similarity: Similarity) -> float:
+        """The floor under similarities of that kind."""
+        if self.min_similarity is not None:
+            return self.min_similarity
+        # One of 1,000 pairs of biomedical questions reaches it by chance, in the default encoder.
+        return -math.inf if similarity == "dot" else 0.7
+
+    def uses(self, query: str) -> bool:
+        """Whether a past query, by its id in hex digits, is in the share of the log that is used."""
+        return self.log_share == 1.0 or int(query[:8], 16) < self.log_share * 2**32
 
     def __post_init__(self) -> None:
         _whole("m", self.m, 0)

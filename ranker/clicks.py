@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any
 from urllib.parse import quote
 
 import msgspec
@@ -26,8 +25,9 @@ from redis.exceptions import RedisError
 
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.types import Vectors
+from trifuse.ranker.click_evidence import ClickEvidence, SimilarQuery
 from trifuse.ranker.click_redis import bounded, merge
-from trifuse.ranker.click_settings import TAIL, ClickSettings, segment_of
+from trifuse.ranker.click_settings import ClickSettings, segment_of
 from trifuse.ranker.decay import HALF_LIFE_DAYS
 from trifuse.ranker.keys import clicks_key, queries_key
 from trifuse.ranker.past_queries import (
@@ -41,49 +41,9 @@ from trifuse.ranker.past_queries import (
 
 __all__ = ["ClickEvidence", "ClickStore", "SimilarQuery", "normalize_query"]
 
-State = Literal["ok", "partial", "neutral"]
-
 _COSINE_FLOOR = 0.7
 _COSINE_TEMPERATURE = 0.05
 _DEPTH = 100
-
-
-@dataclass(frozen=True)
-class SimilarQuery:
-    """A past query that gave evidence.
-
-    Args:
-        text: its normal form.
-        similarity: cosine or inner product of its vector and the query's; 1.0 for the query itself.
-        weight: its share in the scores; the weights of one lookup sum to 1.
-    """
-
-    text: str
-    similarity: float
-    weight: float
-
-
-@dataclass(frozen=True)
-class ClickEvidence:
-    """What the click log says of one query.
-
-    Args:
-        scores: document id to score in (0, 1], best first, ties by id; empty where there is no evidence.
-        queries: the past queries that it comes from, heaviest first.
-        state: `ok`; `partial` where only the very same query was looked up; `neutral` where nothing was.
-        reason: why the state isn't `ok`, or why the query can't have evidence; else None.
-        took_ms: time that the lookup took.
-        frequency: how many clicks are counted for the query itself.
-        segment: the segment of that frequency (`click_settings.segment_of`).
-    """
-
-    scores: Mapping[str, float] = field(default_factory=dict)
-    queries: tuple[SimilarQuery, ...] = ()
-    state: State = "ok"
-    reason: str | None = None
-    took_ms: float = 0.0
-    frequency: int = 0
-    segment: str = TAIL
 
 
 class _NoSimilar(Exception):
@@ -165,7 +125,7 @@ class ClickStore:
         frequency = max(0, frequency - leave_one_out)
         total = sum(weight for weight, size in zip(weights, sizes, strict=True) if size) or 1.0
         found = [
-            SimilarQuery(query, similarity, weight / total)
+            SimilarQuery(query, similarity, weight / total, size)
             for (query, similarity), weight, size in zip(queries, weights, sizes, strict=True)
             if size
         ]

@@ -6,16 +6,17 @@
 | `trifuse:{NAME}:hD:docs` | hash | hash of a document's id → its id | 400 days |
 | `trifuse:{NAME}:hD:queries` | sorted set | public past query's id → its clicks | 400 days |
 | `trifuse:{NAME}:hD:few` | hash | other past query's id → its clicks and visitors | 400 days |
-| `trifuse:{NAME}:hD:seen:DAY` | set | marks of counted events, and of visitors' clicks | 8 days |
-| `trifuse:{NAME}:hD:visits:DAY` | hash | visitor's mark → clicks counted that day | 8 days |
+| `trifuse:{NAME}:hD:seen:DAY` | set | marks of counted events that have no visitor | 8 days |
+| `trifuse:{NAME}:hD:visits:DAY` | hash | visitor's mark → marks of the clicks counted that day | 8 days |
 
 NAME is the search index or alias, QUERY a past query's id, `hD` the half-life in days that the counts fade
 by: counts of two half-lives never meet in one key, and after a change the old ones expire by themselves. The
-records, and the 8 bytes by which they name a document, are those of `trifuse.ranker.click_records`. A query
-is public once enough visitors made it. DAY is the day of the event, in days since 1970, so that a redelivered
-event finds the same set. The braces are Redis Cluster's hash tag: all keys of one index share a slot, so that
-one command may name many of them (the limit: the clicks of one index live on one shard). Celery's own keys
-aren't listed here: its results expire by `result_expires`.
+records, and the 8 bytes by which they name a document, are those of `trifuse.ranker.click_records`; those of
+a query that nothing was clicked for yet live for a day. A query is public once enough visitors made it. DAY
+is the day of the event, in days since 1970, so that a redelivered event finds the same marks.
+The braces are Redis Cluster's hash tag: all keys of one index share a slot, so that one command may name many
+of them (the limit: the clicks of one index live on one shard). Celery's own keys aren't listed here: its
+results expire by `result_expires`.
 """
 
 from __future__ import annotations
@@ -51,12 +52,12 @@ def few_key(index: str, half_life_days: float) -> str:
 
 
 def seen_key(index: str, half_life_days: float, timestamp: float) -> str:
-    """The marks of one day; `timestamp` is the event's, in seconds since 1970."""
+    """The marks of one day's events; `timestamp` is the event's, in seconds since 1970."""
     return f"{_prefix(index, half_life_days)}:seen:{int(timestamp // DAY_S)}"
 
 
 def visits_key(index: str, half_life_days: float, timestamp: float) -> str:
-    """How much each visitor clicked on one day; `timestamp` is the event's, in seconds since 1970."""
+    """The marks of each visitor's clicks of one day; `timestamp` is the event's, in seconds since 1970."""
     return f"{_prefix(index, half_life_days)}:visits:{int(timestamp // DAY_S)}"
 
 

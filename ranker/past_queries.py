@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+import msgspec
 
 from trifuse.encoder.marks import VECTOR_FIELD, space_path
 from trifuse.encoder.spaces import EncoderSpace, Space
@@ -51,6 +53,26 @@ def queries_index(index: str) -> str:
     return f"trifuse-queries-{index}"
 
 
+class _Fields(msgspec.Struct):
+    normalized: Annotated[list[str], msgspec.Meta(min_length=1)]
+
+
+class _Hit(msgspec.Struct):
+    fields: _Fields
+    score: float = msgspec.field(name="_score")
+
+
+class _Hits(msgspec.Struct):
+    hits: list[_Hit]
+
+
+class _Answer(msgspec.Struct):
+    hits: _Hits
+
+
+_ANSWER = msgspec.json.Decoder(_Answer)
+
+
 def query_space(encoder: EncoderSpace) -> Space:
     """The space that past queries' vectors are in, for an index embedded by `encoder`."""
     return Space(encoder, QUERY_TEMPLATE)
@@ -58,6 +80,8 @@ def query_space(encoder: EncoderSpace) -> Space:
 
 def similar_queries_body(vector: Vectors, space: EncoderSpace, m: int) -> dict[str, Any]:
     """The search for the m past queries nearest to a query's vector, among those of the same space.
+
+    It reads no stored field, not even `_id`: normal forms come from a column, and ids are made from them.
 
     Args:
         vector: (dim,) float32, of the encoder that `space` describes.
@@ -67,10 +91,20 @@ def similar_queries_body(vector: Vectors, space: EncoderSpace, m: int) -> dict[s
     return {
         "size": m,
         "query": {"knn": {VECTOR_FIELD: knn}},
-        "_source": False,
+        "stored_fields": "_none_",
         "docvalue_fields": ["normalized"],
         "track_total_hits": False,
     }
+
+
+def read_similar_queries(answer: bytes, similarity: Literal["cosine", "dot"]) -> list[tuple[str, float]]:
+    """Normal forms and similarities of the past queries that were found, nearest first.
+
+    Raises:
+        msgspec.DecodeError: the answer isn't that of such a search.
+    """
+    found = _ANSWER.decode(answer)
+    return [(hit.fields.normalized[0], similarity_of(hit.score, similarity)) for hit in found.hits.hits]
 
 
 def similarity_of(score: float, similarity: Literal["cosine", "dot"]) -> float:

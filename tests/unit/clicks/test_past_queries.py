@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from trifuse.ranker.past_queries import (
     queries_index,
     query_id,
     query_space,
+    read_similar_queries,
     similar_queries_body,
     similarity_of,
 )
@@ -58,7 +60,8 @@ def test_ids_are_24_hex_digits_and_differ() -> None:
 def test_the_search_is_restricted_to_one_space_and_fetches_no_vectors() -> None:
     body = similar_queries_body(np.array([1, 0, 0], np.float32), SPACE, m=7)
     knn = body["query"]["knn"]["trifuse_vector"]
-    assert (body["size"], knn["k"], knn["vector"], body["_source"]) == (7, 7, [1.0, 0.0, 0.0], False)
+    assert (body["size"], knn["k"], knn["vector"]) == (7, 7, [1.0, 0.0, 0.0])
+    assert body["stored_fields"] == "_none_"
     assert knn["filter"] == {"term": {"trifuse.fields.trifuse_vector.space": query_space(SPACE).id}}
 
 
@@ -75,3 +78,27 @@ def test_the_search_is_restricted_to_one_space_and_fetches_no_vectors() -> None:
 )
 def test_similarities_come_back_from_scores(score: float, kind: str, expected: float) -> None:
     assert similarity_of(score, kind) == pytest.approx(expected)  # type: ignore[arg-type]
+
+
+def test_the_answer_is_normal_forms_and_similarities() -> None:
+    answer = b"""{"took": 3, "hits": {"max_score": 0.98, "hits": [
+        {"_index": "trifuse-queries-i", "_score": 0.98, "fields": {"normalized": ["asthma"]}},
+        {"_index": "trifuse-queries-i", "_score": 0.75, "fields": {"normalized": ["copd"]}}]}}"""
+    assert read_similar_queries(answer, "cosine") == [("asthma", pytest.approx(0.96)), ("copd", 0.5)]
+    assert read_similar_queries(b'{"hits": {"hits": []}}', "dot") == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b'{"hits": {"hits": [{"_score": 1.0}]}}',
+        b'{"hits": {"hits": [{"_score": 1.0, "fields": {"normalized": []}}]}}',
+        b'{"hits": {"hits": [{"_score": null, "fields": {"normalized": ["a"]}}]}}',
+    ],
+)
+def test_another_answer_is_refused(answer: bytes) -> None:
+    with pytest.raises(msgspec.DecodeError):
+        read_similar_queries(answer, "cosine")

@@ -1,0 +1,50 @@
+"""The ids of the documents that click records name by hash, remembered: a hash stands for one id for ever."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from itertools import islice
+
+from trifuse.ranker.click_records import doc_hash
+
+LIMIT = 100_000
+"""About 20 MB."""
+
+
+class DocumentNames:
+    """A bounded memory of document hash → id, whose oldest entries go first. Safe to share by threads."""
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        self._limit = limit
+        self._ids: dict[bytes, str] = {}
+        self._lock = threading.Lock()
+
+    def ids(
+        self, docs: Sequence[bytes], fetch: Callable[[list[bytes]], Sequence[bytes | None]]
+    ) -> list[str | None]:
+        """The ids of these documents, in their order; None where nobody knows one.
+
+        Args:
+            docs: hashes, see `doc_hash`.
+            fetch: asked once, where hashes are unknown: their ids as UTF-8. One that hasn't its hash is none.
+        """
+        found = {doc: self._ids.get(doc) for doc in docs}
+        unknown = [doc for doc, known in found.items() if known is None]
+        if unknown:
+            fetched = {
+                doc: name.decode("utf-8", "replace")
+                for doc, name in zip(unknown, fetch(unknown), strict=True)
+                if name is not None
+            }
+            right = {doc: name for doc, name in fetched.items() if doc_hash(name) == doc}
+            self._remember(right)
+            found.update(right)
+        return [found[doc] for doc in docs]
+
+    def _remember(self, ids: dict[bytes, str]) -> None:
+        with self._lock:
+            self._ids.update(ids)
+            over = len(self._ids) - self._limit
+            for doc in list(islice(self._ids, max(over, 0))):
+                del self._ids[doc]

@@ -1,0 +1,76 @@
+"""From what past queries were clicked for to a score for each document. Pure NumPy.
+
+    Score(d) = Σ_i softmax(similarity / temperature)_i · weight(q_i, d)
+
+over the past queries q_i that have clicks: the log augmentation of LADER (Jin, Shin, Lu 2023: "Log-Augmented
+DEnse Retrieval for Biomedical Literature Search", section 2.2), whose weight is 1(d ∈ Rel(q_i)).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trifuse.ranker.click_records import Sums
+
+Floats = NDArray[np.float64]
+
+
+def softmax(values: Floats, temperature: float) -> Floats:
+    """exp(v / temperature), scaled to sum to 1.
+
+    >>> softmax(np.array([0.7, 0.7]), 0.05).tolist()
+    [0.5, 0.5]
+    """
+    if not len(values):
+        return values
+    with np.errstate(over="ignore"):  # far below the top is as good as infinitely far
+        powers = np.exp((values - values.max()) / temperature)
+    shares: Floats = powers / powers.sum()
+    return shares
+
+
+def clicked(sums: Sums) -> Sums:
+    """The rows of documents that were clicked, not merely shown."""
+    rows = sums.clicks > 0
+    if rows.all():
+        return sums
+    return Sums(sums.docs, sums.doc[rows], sums.query[rows], sums.clicks[rows], sums.expected[rows])
+
+
+def document_weights(sums: Sums, queries: int, weighting: str, smoothing: float) -> Floats:
+    """What each row's document is worth to its query, in (0, 1].
+
+    Args:
+        sums: (n,) rows with clicks above 0.
+        queries: how many strings the sums are of.
+        weighting, smoothing: see `ClickSettings`.
+    """
+    if weighting == "relevant":
+        return np.ones(len(sums.clicks))
+    if weighting == "share":
+        best = np.zeros(queries)
+        np.maximum.at(best, sums.query, sums.clicks)
+        return sums.clicks / best[sums.query]
+    # x / (1 + x) for x = clicks / (expected + smoothing)
+    return sums.clicks / (sums.clicks + sums.expected + smoothing)
+
+
+def document_scores(sums: Sums, weights: Floats, shares: Floats) -> Floats:
+    """Scores of `sums.docs`, (d,).
+
+    Args:
+        weights: (n,) of `document_weights`.
+        shares: a query's share in the scores, by its position among the strings.
+    """
+    scores = np.zeros(len(sums.docs))
+    np.add.at(scores, sums.doc, weights * shares[sums.query])
+    return scores
+
+
+def best_documents(scores: Floats, most: int) -> NDArray[np.int64]:
+    """Positions of the documents that score above 0, the best first, at most so many; ties by position."""
+    found = np.flatnonzero(scores > 0)
+    if len(found) > most:
+        found = found[scores[found] >= -np.partition(-scores[found], most - 1)[most - 1]]
+    return found[np.argsort(-scores[found], kind="stable")][:most]
