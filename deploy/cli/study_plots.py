@@ -56,7 +56,7 @@ def plot_segments(path: Path, gains: SegmentGains, title: str, profile: str, aga
     measures = list(next(iter(gains.values())))
     figure = _figure(3.6 * len(measures) + 0.6, 4.2)
     places = range(len(gains))
-    names = [f"{name}\n{next(iter(found.values())).queries} queries" for name, found in gains.items()]
+    names = [f"{name}\nn={next(iter(found.values())).queries}" for name, found in gains.items()]
     for number, measure in enumerate(measures):
         axes = figure.add_subplot(1, len(measures), number + 1)
         rows = [found[measure] for found in gains.values()]
@@ -67,12 +67,12 @@ def plot_segments(path: Path, gains: SegmentGains, title: str, profile: str, aga
         for at, (name, values) in enumerate(series):
             _bars(axes, [place + 0.24 * at - 0.12 for place in places], values, at, name)
         axes.set_xticks(list(places), names)
-        axes.set_xlabel("segment, by the query's frequency in the log")
+        axes.set_xlim(-0.5, len(gains) - 0.5)
+        axes.set_xlabel("queries, by how often the log has them")
         axes.set_ylabel(f"{measure} (mean, 95 % interval)")
         axes.set_ylim(bottom=0)
         axes.grid(axis="y", alpha=0.3)
-        if not number:
-            axes.legend()
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     _save(figure, path, title)
 
 
@@ -127,7 +127,7 @@ def plot_gains(path: Path, study: GainStudy, title: str, measure: str) -> None:
 
 
 def plot_cost(path: Path, times: Mapping[str, Timed], title: str, profile: str, against: str) -> None:
-    """The time of a search with and without the click leg; above each pair what it adds."""
+    """The time of a search with and without the click leg; above each pair their ratio."""
     figure = _figure(6.0, 4.2)
     axes = figure.add_subplot()
     places = range(len(times))
@@ -139,17 +139,17 @@ def plot_cost(path: Path, times: Mapping[str, Timed], title: str, profile: str, 
     ):
         axes.bar([place + 0.36 * at - 0.18 for place in places], values, 0.34, color=_COLOURS[at], label=name)
     for place, found in zip(places, times.values(), strict=True):
-        low, high = found.added_ci95
+        low, high = found.ratio_ci95
         axes.text(
             place,
             max(found.with_ms, found.without_ms),
-            f"{found.added_ms:+.1f} ms\n({low:+.1f} to {high:+.1f})",
+            f"× {found.ratio:.2f}\n({low:.2f} to {high:.2f})",
             ha="center",
             va="bottom",
             fontsize=8,
         )
     axes.set_xticks(list(places), list(times))
-    axes.set_xlabel("over all searches; above: what is added, of paired differences, 95 % interval")
+    axes.set_xlabel("over all searches; above: with the log over without, and its 95 % interval")
     axes.set_ylabel("time of a search (ms)")
     axes.margins(y=0.22)
     axes.legend()
@@ -187,5 +187,7 @@ def _legend(axes: Axes, entries: Iterable[tuple[str, str]]) -> None:
 
 
 def _save(figure: Figure, path: Path, title: str) -> None:
+    for axes in figure.axes:
+        axes.set_axisbelow(True)
     figure.suptitle(title, fontsize=11)
     figure.savefig(path, dpi=150)

@@ -32,11 +32,12 @@ def segments_table(gains: SegmentGains, profile: str, against: str) -> Table:
     table = _table(f"What the click log adds: {profile} against {against}", "measure")
     _numbers(table, "without", "with", "added", "95 %", "gain", "p")
     table.caption = (
-        "p of the paired randomisation test, two-sided; in segments adjusted (Holm) for their number"
+        "n: queries; p of the paired randomisation test, two-sided, in segments adjusted (Holm) for their "
+        "number"
     )
     for segment, measures in gains.items():
         queries = next(iter(measures.values())).queries
-        table.add_row(Text(f"{segment}: {queries} queries", "bold"))
+        table.add_row(Text(segment, "bold"), f"n={queries}")
         for measure, found in measures.items():
             table.add_row(
                 measure,
