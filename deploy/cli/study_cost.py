@@ -159,5 +159,5 @@ def _notes(queries: int, rounds: int, states: Mapping[str, int], memory: LogMemo
     found = ", ".join(f"{state} {count}" for state, count in sorted(states.items()))
     notes = [f"{queries} queries, {rounds} rounds; the click leg: {found}"]
     if memory.estimated:
-        notes.append("pairs and the bytes of what was clicked are estimated from a sample of past queries")
+        notes.append("past queries, pairs and the bytes of what was clicked are estimated from a sample")
     return notes

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
 from opensearchpy import OpenSearch
 from redis.client import NEVER_DECODE
 
@@ -35,7 +37,7 @@ class LogMemory:
         redis: bytes by kind of key: `q` (what was clicked), `docs`, `queries`, `few`, `seen` and `visits`
             (marks of 8 days).
         opensearch: bytes of the primary shards by index.
-        estimated: whether pairs and the bytes of `q` are estimates from a sample.
+        estimated: whether queries, pairs and the bytes of `q` are estimates from a sample.
     """
 
     past_queries: int
@@ -90,9 +92,10 @@ def log_memory(
     times = len(queries) / len(weighed) if weighed else 0.0
     sizes = {"q": round(times * sum(_weights(redis, weighed)))}
     sizes |= {kind: sum(_weights(redis, keys)) for kind, keys in kinds.items()}
+    clicked, pairs = _clicked(redis, weighed)
     return LogMemory(
-        past_queries=len(queries),
-        pairs=round(times * sum(_pairs(redis, weighed))),
+        past_queries=round(times * clicked),
+        pairs=round(times * pairs),
         redis=sizes,
         opensearch=_stored(client, index),
         estimated=len(weighed) < len(queries),
@@ -107,14 +110,18 @@ def _weights(redis: Any, keys: Sequence[str]) -> Iterator[int]:
         yield from (size or 0 for size in pipeline.execute())
 
 
-def _pairs(redis: Any, keys: Sequence[str]) -> Iterator[int]:
-    """Of some past queries: how many documents were clicked for them."""
+def _clicked(redis: Any, keys: Sequence[str]) -> tuple[int, int]:
+    """Of some past queries: how many were clicked for (others were only shown something), and the pairs."""
+    queries = pairs = 0
     for batch in _batches(keys):
         pipeline = redis.pipeline(transaction=False)
         for key in batch:
             pipeline.execute_command("GET", key, **{NEVER_DECODE: True})
-        sums = merged(pipeline.execute(), 0.0, HALF_LIFE_DAYS)
-        yield int((sums.clicks > 0).sum())
+        sums = merged(pipeline.execute(), time.time(), HALF_LIFE_DAYS)
+        clicked = sums.query[sums.clicks > 0]
+        queries += len(np.unique(clicked))
+        pairs += len(clicked)
+    return queries, pairs
 
 
 def _batches(keys: Sequence[str]) -> Iterator[Sequence[str]]:

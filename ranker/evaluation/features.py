@@ -36,18 +36,17 @@ def query_features(
 
     Args:
         segment: one of `SEGMENTS`.
-        similar: past queries with clicks, at least one.
+        similar: past queries with clicks, at least one, the most similar first.
         scores: (documents,) of the ranking without the log.
     """
     weights = np.array([query.weight for query in similar])
-    documents = np.array([query.documents for query in sorted(similar, key=lambda each: -each.similarity)])
-    by_weight = np.array([query.documents for query in similar])
+    documents = np.array([query.documents for query in similar], dtype=np.float64)
     return {
         "QL": float(len(text.split())),
         **{each: float(each == segment) for each in SEGMENTS},
         "ENT(Q)": entropy(weights.tolist()),
         "ENT(D)": entropy(scores),
-        "E(REL)": float(weights @ by_weight / weights.sum()),
+        "E(REL)": float(weights @ documents / weights.sum()),
         "REL1": float(documents[0]),
         "REL5": float(documents[:5].mean()),
     }

