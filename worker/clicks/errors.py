@@ -8,6 +8,7 @@ WorkerError
     ├── UnreadableLog        a file that holds no click log that trifuse knows
     ├── UnwritableReport     a file for what is rejected that can't be written
     ├── NoEvents             no event of that index is kept
+    ├── NoPages              no page of results that was shown is known
     ├── NothingSelected      events are to be forgotten, and it isn't said which
     └── BadCurve             click-through rates by rank that are none
 """
@@ -43,6 +44,10 @@ class UnwritableReport(ClickLogError):
 
 class NoEvents(ClickLogError):
     """No event of that index is kept."""
+
+
+class NoPages(ClickLogError):
+    """No page of results that was shown is known."""
 
 
 class NothingSelected(ClickLogError):

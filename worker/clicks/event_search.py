@@ -14,7 +14,7 @@ from trifuse.worker.clicks.indexes import events_index
 ALL: dict[str, Any] = {"match_all": {}}
 CLICKS: dict[str, Any] = {"term": {"kind": "click"}}
 
-_ORDER = [{"query_key": "asc"}, {"event_id": "asc"}]
+_ORDER = [{"query_key": "asc"}, {"received": "asc"}, {"event_id": "asc"}]
 """The order in which the index itself is sorted."""
 
 
