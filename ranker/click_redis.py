@@ -93,7 +93,8 @@ def read_clicks(
     pipeline = redis.pipeline(transaction=False)
     pipeline.zscore(queries_key(index, half_life_days), query)
     if queries:
-        keys = [clicks_key(index, half_life_days, each) for each in queries]
+        prefix = clicks_key(index, half_life_days, "")
+        keys = [prefix + each for each in queries]
         pipeline.execute_command("MGET", *keys, **_AS_BYTES)
     frequency, *strings = pipeline.execute()
     return (strings[0] if strings else []), frequency
