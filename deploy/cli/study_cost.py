@@ -27,7 +27,7 @@ from trifuse.deploy.cli.ranking import usage
 from trifuse.deploy.cli.study_memory import LogMemory, log_memory
 from trifuse.deploy.cli.study_plots import PlotOption, check_plot, plot_cost
 from trifuse.deploy.cli.study_tables import cost_table, memory_table
-from trifuse.deploy.cli.studying import AgainstOption, IndexArgument, ProfileOption, profile_pair
+from trifuse.deploy.cli.studying import AgainstOption, IndexArgument, ProfileOption, need_log, profile_pair
 from trifuse.deploy.config import Settings, opensearch_client, redis_client, resolve
 from trifuse.ranker import Profile
 from trifuse.ranker.evaluation import read_queries
@@ -70,6 +70,7 @@ def cost_command(
     asked = read_queries(queries)
     states: Counter[str] = Counter()
     with open_bench(settings, index, asked, (with_log, without), leave_one_out=False) as bench:
+        need_log(bench)
 
         def search(each: Profile, text: str) -> None:
             response = bench.ranker.search(index, text=text, size=size, profile=each)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from trifuse.deploy.cli.common import index_name
+from trifuse.deploy.cli.common import fail, index_name
 from trifuse.deploy.cli.evaluating import Bench, Judged, open_bench, searching
 from trifuse.deploy.cli.evaluation_tables import notes
 from trifuse.deploy.cli.ranking import read_profile
@@ -94,6 +94,9 @@ class Study:
 
     def notes(self) -> Iterator[str]:
         """What must be known to read the tables."""
+        *_, (name, last) = self.ranked.items()
+        found = last.legs["clicks"].get("ok", 0)
+        yield f"{name}: the log had something for {found} of {len(last.documents)} queries"
         yield from notes(self.evaluation, self.ranked)
         yield from self.bench.notes()
 
@@ -129,6 +132,7 @@ def run_study(
         frequencies=frequencies,
         leave_one_out=leave_one_out,
     ) as bench:
+        need_log(bench)
         segments = bench.needed_segments()
         with searching(len(profiles) * len(judged.wanted)) as step:
             for name, profile in profiles.items():
@@ -137,6 +141,12 @@ def run_study(
     runs = {name: each.documents for name, each in ranked.items()}
     evaluation = evaluate(runs, judged.qrels, judged.asked, measures)
     return Study(bench, ranked, evaluation, segments)
+
+
+def need_log(bench: Bench) -> None:
+    """End the command where there is no click store: a study without one says nothing."""
+    if bench.evidence is None:
+        fail("a study needs the click log: name the click store with --redis, or run `trifuse up`")
 
 
 def _observer(
