@@ -124,11 +124,12 @@ def evaluate_command(
         with run_out.open("w", encoding="utf-8") as file:
             file.writelines(run_lines(runs))
     evaluation = evaluate(runs, judged.qrels, judged.asked, names)
-    segments = split_by_segment(evaluation, bench.segments) if bench.segments else {}
+    shown = bench.segments if as_json or by_segment else None
+    segments = split_by_segment(evaluation, shown) if shown else {}
     if as_json:
         emit(_json(evaluation, segments, ranked, bench))
     else:
-        _print(evaluation, segments if by_segment else {}, ranked, bench)
+        _print(evaluation, segments, ranked, bench)
     check_legs(ranked)
 
 
