@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
-from typing import Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from trifuse.ranker.click_records import merged
-from trifuse.ranker.click_settings import TAIL, ClickSettings, Similarity
-from trifuse.ranker.click_weights import best_documents, clicked, document_scores, document_weights, softmax
-from trifuse.ranker.past_queries import query_id
+from trifuse.ranker.click_lookup import Lookup, PastQuery
+from trifuse.ranker.click_records import DOC_BYTES, Sums, doc_hash, merged
+from trifuse.ranker.click_settings import TAIL
+from trifuse.ranker.click_support import query_support
+from trifuse.ranker.click_weights import (
+    Floats,
+    best_documents,
+    clicked,
+    document_scores,
+    document_weights,
+    softmax,
+)
 
 State = Literal["ok", "partial", "neutral"]
+
+POOL = 2
+"""With support, so many times `candidates` of the documents that are best without it may be among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +58,7 @@ class ClickEvidence:
         took_ms: time that the lookup took.
         frequency: how many clicks are counted for the query itself; one less where it is left out.
         segment: the segment of that frequency (`click_settings.segment_of`).
+        clicks: what the scores were made from; None where there is nothing.
     """
 
     scores: Mapping[str, float] = field(default_factory=dict)
@@ -56,83 +68,105 @@ class ClickEvidence:
     took_ms: float = 0.0
     frequency: int = 0
     segment: str = TAIL
+    clicks: Clicks | None = field(default=None, repr=False, compare=False)
+
+    def supported(self, found: Mapping[str, float]) -> ClickEvidence:
+        """The same clicks, where past queries count more whose documents the other legs find, too.
+
+        Args:
+            found: document id to what the other legs give it together, in [0, 1] (`click_support`).
+        """
+        if self.clicks is None or not found or self.clicks.lookup.settings.support == 0:
+            return self
+        shares = self.clicks.shares(self.clicks.support(found))
+        return replace(self, scores=self.clicks.scores(shares), queries=self.clicks.queries(shares))
 
 
-class PastQuery(NamedTuple):
-    """A past query that may give evidence, by its id, its normal form, and how similar it is."""
-
-    id: str
-    text: str
-    similarity: float
-
-
-@dataclass(frozen=True)
-class Lookup:
-    """What is looked up, and how.
-
-    Args:
-        same: the query itself. Its past query stands in the place of any found by its normal form, and no
-            floor keeps it out.
-        similarity: what similarities are.
-        leave_one_out: as if the query itself were no past query, and had been searched once less.
-    """
-
-    same: PastQuery
-    similarity: Similarity
-    settings: ClickSettings
-    leave_one_out: bool = False
-
-    def choose(self, found: Iterable[tuple[str, float]]) -> list[PastQuery]:
-        """The m past queries that are used, of those found: normal forms and similarities, nearest first."""
-        floor = self.settings.floor_for(self.similarity)
-        past = (
-            self.same if text == self.same.text else PastQuery(query_id(text), text, value)
-            for text, value in found
-            if value >= floor or text == self.same.text
-        )
-        return list(islice(filter(self.uses, past), self.settings.m))
-
-    def uses(self, past: PastQuery) -> bool:
-        """Whether a past query may give evidence."""
-        return self.settings.uses(past.id) and not (self.leave_one_out and past == self.same)
-
-
-class Gathered(NamedTuple):
-    """Evidence, with documents by their hashes, the best first."""
-
-    queries: tuple[SimilarQuery, ...]
-    docs: list[bytes]
-    scores: list[float]
-
-
-def gather(
-    past: Sequence[PastQuery],
-    strings: Sequence[bytes | None],
-    lookup: Lookup,
-    *,
-    now: float,
-    half_life_days: float,
-) -> Gathered:
-    """Score the documents that were clicked for past queries; a query without clicks counts for nothing.
+@dataclass(frozen=True, eq=False)
+class Clicks:
+    """What past queries were clicked for.
 
     Args:
-        strings: the records of each past query, None where there are none.
-        now, half_life_days: see `merged`.
+        past: those that have clicks.
+        sums: (n,) rows with clicks above 0; `sums.query` are positions in `past`.
+        weights: (n,) what each row's document is worth to its query.
+        names: position in `sums.docs` to id, of the documents that may come out.
     """
-    settings = lookup.settings
-    sums = clicked(merged(strings, now, half_life_days))
-    documents = np.bincount(sums.query, minlength=len(past))
-    used = np.flatnonzero(documents)
-    similarities = np.array([each.similarity for each in past], np.float64)
-    shares = np.zeros(len(past))
-    shares[used] = softmax(similarities[used], settings.temperature_for(lookup.similarity))
-    weights = document_weights(sums, len(past), settings.weighting, settings.smoothing)
-    scores = document_scores(sums, weights, shares)
-    best = best_documents(scores, settings.candidates)
-    queries = [
-        SimilarQuery(each.text, each.similarity, share, clicked_for)
-        for each, share, clicked_for in zip(past, shares.tolist(), documents.tolist(), strict=True)
-        if clicked_for
-    ]
-    queries.sort(key=lambda query: (-query.similarity, query.text))
-    return Gathered(tuple(queries), sums.docs[best].view("V8").tolist(), scores[best].tolist())
+
+    lookup: Lookup
+    past: Sequence[PastQuery]
+    sums: Sums
+    weights: Floats
+    names: Mapping[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def read(
+        cls,
+        lookup: Lookup,
+        past: Sequence[PastQuery],
+        strings: Sequence[bytes | None],
+        *,
+        now: float,
+        half_life_days: float,
+    ) -> Clicks:
+        """Add up what is kept of past queries: their records, None where there are none (see `merged`)."""
+        sums = clicked(merged(strings, now, half_life_days))
+        used = np.bincount(sums.query, minlength=len(past)) > 0
+        sums = sums._replace(query=(np.cumsum(used) - 1)[sums.query])
+        kept = [each for each, has_clicks in zip(past, used.tolist(), strict=True) if has_clicks]
+        settings = lookup.settings
+        weights = document_weights(sums, len(kept), settings.weighting, settings.smoothing)
+        return cls(lookup, kept, sums, weights)
+
+    def pool(self) -> NDArray[np.int64]:
+        """Positions of the documents that may come out, best first: their ids are needed."""
+        settings = self.lookup.settings
+        most = settings.candidates * (POOL if settings.support > 0 else 1)
+        return best_documents(document_scores(self.sums, self.weights, self.shares()), most)
+
+    def hashes(self, places: NDArray[np.int64]) -> list[bytes]:
+        """The hashes of the documents at these positions."""
+        hashes: list[bytes] = self.sums.docs[places].view(f"V{DOC_BYTES}").tolist()
+        return hashes
+
+    def named(self, places: NDArray[np.int64], names: Sequence[str | None]) -> Clicks:
+        """The same, with the ids of the documents at these positions, where they are known."""
+        known = zip(places.tolist(), names, strict=True)
+        return replace(self, names={place: name for place, name in known if name is not None})
+
+    def support(self, found: Mapping[str, float]) -> Floats:
+        """What the other legs say of each past query: see `query_support`."""
+        hashes = np.frombuffer(b"".join(map(doc_hash, found)), self.sums.docs.dtype)
+        places = np.minimum(np.searchsorted(self.sums.docs, hashes), max(len(self.sums.docs) - 1, 0))
+        values = np.zeros(len(self.sums.docs))
+        if len(values):
+            known = self.sums.docs[places] == hashes
+            values[places[known]] = np.fromiter(found.values(), np.float64)[known]
+        return query_support(values, self.sums.doc, self.sums.query, len(self.past))
+
+    def shares(self, support: Floats | None = None) -> Floats:
+        """The share of each past query in the scores."""
+        settings = self.lookup.settings
+        similarities = np.array([each.similarity for each in self.past], np.float64)
+        if support is not None:
+            similarities += settings.support * support
+        return softmax(similarities, settings.temperature_for(self.lookup.similarity))
+
+    def scores(self, shares: Floats) -> dict[str, float]:
+        """The scores of the best documents whose ids are known, best first, ties by id."""
+        everything = document_scores(self.sums, self.weights, shares)
+        known = np.zeros(len(everything))
+        places = np.fromiter(self.names, np.int64)
+        known[places] = everything[places]
+        best = best_documents(known, self.lookup.settings.candidates)
+        named = zip([self.names[place] for place in best.tolist()], known[best].tolist(), strict=True)
+        return dict(sorted(named, key=lambda item: (-item[1], item[0])))
+
+    def queries(self, shares: Floats) -> tuple[SimilarQuery, ...]:
+        """The past queries, most similar first, ties by text."""
+        documents = np.bincount(self.sums.query, minlength=len(self.past))
+        queries = [
+            SimilarQuery(each.text, each.similarity, share, clicked_for)
+            for each, share, clicked_for in zip(self.past, shares.tolist(), documents.tolist(), strict=True)
+        ]
+        return tuple(sorted(queries, key=lambda query: (-query.similarity, query.text)))

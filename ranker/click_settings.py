@@ -50,6 +50,8 @@ class ClickSettings:
             `expected`: x / (1 + x) of its decayed clicks over those expected at the ranks where it was shown,
             x = clicks / (expected + smoothing).
         smoothing: for `expected` alone.
+        support: how much the other legs' opinion of a past query's documents adds to its similarity
+            (`click_support`); 0: nothing, as in LADER.
         candidates: how many documents the leg brings at most, the best first.
         segment_weights: the leg's weight by the segment of the query (`segment_of`), in the place of the
             profile's weight of `clicks`; None: the profile's weight for all.
@@ -62,6 +64,7 @@ class ClickSettings:
     min_similarity: float | None = None
     weighting: str = "share"
     smoothing: float = 1.0
+    support: float = 0.0
     candidates: int = 200
     segment_weights: Mapping[str, float] | None = None
     log_share: float = 1.0
@@ -94,6 +97,8 @@ class ClickSettings:
             raise ProfileError(f"clicks.temperature is {self.temperature!r}: give a number above 0, or none")
         if not (_number(self.smoothing) and self.smoothing > 0):
             raise ProfileError(f"clicks.smoothing is {self.smoothing!r}: give a number above 0")
+        if not (_number(self.support) and 0 <= self.support <= 100):
+            raise ProfileError(f"clicks.support is {self.support!r}: give a number from 0 to 100")
         if self.min_similarity is not None and not _number(self.min_similarity):
             raise ProfileError(f"clicks.min_similarity is {self.min_similarity!r}: give a number, or none")
         if not (_number(self.log_share) and 0 < self.log_share <= 1):

@@ -1,17 +1,17 @@
-"""Evidence against a plain reading of its formula, and the choice of past queries."""
+"""Evidence against a plain reading of its formula, with and without support of the other legs."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trifuse.ranker.click_evidence import Lookup, PastQuery, SimilarQuery, gather
+from trifuse.ranker.click_evidence import ClickEvidence, Clicks, SimilarQuery
+from trifuse.ranker.click_lookup import Lookup, PastQuery
 from trifuse.ranker.click_records import doc_hash, pack
 from trifuse.ranker.click_settings import WEIGHTINGS, ClickSettings
 from trifuse.ranker.past_queries import query_id
@@ -26,46 +26,6 @@ def past(text: str, similarity: float = 1.0) -> PastQuery:
 
 def lookup(*, leave_one_out: bool = False, **settings: object) -> Lookup:
     return Lookup(past("asthma"), "cosine", ClickSettings(**settings), leave_one_out)  # type: ignore[arg-type]
-
-
-# --- which past queries ---
-
-
-def test_the_nearest_m_above_the_floor() -> None:
-    found = [("a", 0.9), ("b", 0.8), ("c", 0.75), ("d", 0.69)]
-    assert lookup(m=2).choose(found) == [past("a", 0.9), past("b", 0.8)]
-    assert [each.text for each in lookup().choose(found)] == ["a", "b", "c"]
-    assert [each.text for each in lookup(min_similarity=0.0).choose(found)] == ["a", "b", "c", "d"]
-    assert lookup(m=0).choose(found) == []
-
-
-def test_no_floor_under_inner_products() -> None:
-    dot = replace(lookup(), similarity="dot")
-    assert [each.similarity for each in dot.choose([("a", 3.0), ("b", -700.0)])] == [3.0, -700.0]
-
-
-def test_the_query_itself_takes_the_place_of_its_past_query_and_needs_no_floor() -> None:
-    # as it was spelt then it may lie elsewhere
-    assert lookup().choose([("a", 0.9), ("asthma", 0.1)]) == [past("a", 0.9), past("asthma", 1.0)]
-
-
-def test_left_out_it_leaves_its_place_to_the_next() -> None:
-    found = [("asthma", 1.0), ("a", 0.9), ("b", 0.8)]
-    assert [each.text for each in lookup(m=2).choose(found)] == ["asthma", "a"]
-    assert [each.text for each in lookup(m=2, leave_one_out=True).choose(found)] == ["a", "b"]
-
-
-def test_a_share_of_the_log_is_the_same_queries_each_time() -> None:
-    texts = [f"query {i}" for i in range(400)]
-    found = [(text, 0.9) for text in texts]
-    chosen = {
-        share: {each.text for each in lookup(m=400, log_share=share).choose(found)}
-        for share in (0.1, 0.5, 1.0)
-    }
-    assert chosen[0.1] < chosen[0.5] < chosen[1.0] == set(texts)
-    # 3 standard deviations of a binomial
-    assert len(chosen[0.1]) == pytest.approx(40, abs=18)
-    assert len(chosen[0.5]) == pytest.approx(200, abs=30)
 
 
 # --- scores, against the formula ---
@@ -95,32 +55,60 @@ logs = st.dictionaries(
 )
 
 
-def by_hand(
-    log: dict[str, tuple[float, list[Record]]], settings: ClickSettings, temperature: float, half_life: float
-) -> tuple[dict[str, float], dict[str, tuple[float, int]]]:
-    """Σ_i softmax(similarity / temperature)_i · weight(q_i, d); and each query's share and documents."""
-    clicks: dict[str, dict[str, float]] = {}
-    expected: dict[str, dict[str, float]] = {}
+Log = dict[str, tuple[float, list[Record]]]
+Pairs = dict[str, dict[str, float]]
+
+
+def read(log: Log, asked: Lookup, half_life: float = 90.0) -> ClickEvidence:
+    """The evidence of a log, all of whose documents are known by name."""
+    queries = [past(text, similarity) for text, (similarity, _) in log.items()]
+    strings = [b"".join(record.packed() for record in many) or None for _, many in log.values()]
+    clicks = Clicks.read(asked, queries, strings, now=NOW, half_life_days=half_life)
+    ids = {doc_hash(doc): doc for doc in "abcdefgh"}
+    pool = clicks.pool()
+    clicks = clicks.named(pool, [ids[each] for each in clicks.hashes(pool)])
+    shares = clicks.shares()
+    return ClickEvidence(clicks.scores(shares), clicks.queries(shares), clicks=clicks)
+
+
+def worth(log: Log, settings: ClickSettings, half_life: float) -> Pairs:
+    """weight(q, d) of every past query and document clicked for it."""
+    found: Pairs = {}
     for query, (_, many) in log.items():
-        clicks[query], expected[query] = defaultdict(float), defaultdict(float)
+        clicks: dict[str, float] = defaultdict(float)
+        expected: dict[str, float] = defaultdict(float)
         for record in many:
             faded = 0.5 ** (record.age_days / half_life)
-            clicks[query][record.doc] += record.clicks * faded
-            expected[query][record.doc] += record.expected * faded
-    rel = {query: {doc for doc, value in clicks[query].items() if value > 0} for query in log}
-    powers = {query: math.exp(log[query][0] / temperature) for query in log if rel[query]}
+            clicks[record.doc] += record.clicks * faded
+            expected[record.doc] += record.expected * faded
+        rel = [doc for doc, value in clicks.items() if value > 0]
+        most = max(clicks.values(), default=0.0)
+        for doc in rel:
+            x = clicks[doc] / (expected[doc] + settings.smoothing)
+            weight = {"relevant": 1.0, "share": clicks[doc] / most, "expected": x / (1.0 + x)}
+            found.setdefault(query, {})[doc] = weight[settings.weighting]
+    return found
+
+
+def shares_of(similarities: dict[str, float], temperature: float) -> dict[str, float]:
+    powers = {query: math.exp(value / temperature) for query, value in similarities.items()}
+    return {query: power / sum(powers.values()) for query, power in powers.items()}
+
+
+def check(got: ClickEvidence, pairs: Pairs, shares: dict[str, float]) -> None:
+    """Σ_i share_i · weight(q_i, d) are the scores, and the shares those of the queries."""
     scores: dict[str, float] = defaultdict(float)
-    for query, power in powers.items():
-        for doc in rel[query]:
-            x = clicks[query][doc] / (expected[query][doc] + settings.smoothing)
-            weight = {
-                "relevant": 1.0,
-                "share": clicks[query][doc] / max(clicks[query].values()),
-                "expected": x / (1.0 + x),
-            }[settings.weighting]
-            scores[doc] += power / sum(powers.values()) * weight
-    shares = {query: (power / sum(powers.values()), len(rel[query])) for query, power in powers.items()}
-    return scores, shares
+    for query, docs in pairs.items():
+        for doc, weight in docs.items():
+            scores[doc] += shares[query] * weight
+    wanted = {doc: score for doc, score in scores.items() if score > 1e-300}  # 1e-400 is none
+    assert {doc: score for doc, score in got.scores.items() if doc in wanted} == pytest.approx(wanted)
+    assert len(got.scores) <= len(scores)
+    assert list(got.scores) == sorted(got.scores, key=lambda doc: (-got.scores[doc], doc))
+    assert {q.text: (q.weight, q.documents) for q in got.queries} == {
+        query: (pytest.approx(shares[query]), len(pairs[query])) for query in pairs
+    }
+    assert [q.similarity for q in got.queries] == sorted((q.similarity for q in got.queries), reverse=True)
 
 
 @given(
@@ -131,41 +119,77 @@ def by_hand(
     st.sampled_from([1.0, 90.0]),
 )
 def test_scores_are_those_of_the_formula(
-    log: dict[str, tuple[float, list[Record]]],
-    weighting: str,
-    temperature: float | None,
-    smoothing: float,
-    half_life: float,
+    log: Log, weighting: str, temperature: float | None, smoothing: float, half_life: float
 ) -> None:
     asked = lookup(weighting=weighting, temperature=temperature, smoothing=smoothing)
-    queries = [past(text, similarity) for text, (similarity, _) in log.items()]
-    strings = [b"".join(record.packed() for record in many) or None for _, many in log.values()]
-    got = gather(queries, strings, asked, now=NOW, half_life_days=half_life)
-    scores, shares = by_hand(log, asked.settings, temperature or 0.05, half_life)
-    named = dict(zip(got.docs, got.scores, strict=True))
-    # a weight of 1e-400 of them isn't any
-    assert named.keys() >= {doc_hash(doc) for doc, score in scores.items() if score > 1e-300}
-    assert named == pytest.approx({doc_hash(doc): scores[doc] for doc in scores if doc_hash(doc) in named})
-    assert got.scores == sorted(got.scores, reverse=True)
-    assert {q.text: (q.weight, q.documents) for q in got.queries} == {
-        query: (pytest.approx(share), documents) for query, (share, documents) in shares.items()
-    }
-    assert [q.similarity for q in got.queries] == sorted((q.similarity for q in got.queries), reverse=True)
+    pairs = worth(log, asked.settings, half_life)
+    shares = shares_of({query: log[query][0] for query in pairs}, temperature or 0.05)
+    check(read(log, asked, half_life), pairs, shares)
+
+
+@given(
+    logs,
+    st.dictionaries(st.sampled_from("abcdefghijk"), st.floats(0.0, 1.0), max_size=8),
+    st.sampled_from([0.3, 1.0, 5.0]),
+)
+def test_support_raises_the_similarity_of_queries_whose_documents_the_other_legs_find(
+    log: Log, found: dict[str, float], support: float
+) -> None:
+    asked = lookup(support=support)
+    pairs = worth(log, asked.settings, 90.0)
+    raised = {}
+    for query, docs in pairs.items():
+        total = sum(found.get(doc, 0.0) ** 2 for doc in docs)
+        raised[query] = log[query][0] + support * total / (len(docs) + 3)
+    check(read(log, asked).supported(found), pairs, shares_of(raised, 0.05))
+
+
+def test_without_support_or_other_legs_nothing_changes() -> None:
+    log: Log = {"x": (0.9, [Record("a", 0, 1.0, 0.0)]), "y": (0.8, [Record("b", 0, 1.0, 0.0)])}
+    off, on = read(log, lookup()), read(log, lookup(support=1.0))
+    assert off.supported({"a": 1.0}) is off
+    assert on.supported({}) is on
+    assert on.supported({"unheard of": 1.0}) == on == off
+    assert ClickEvidence().supported({"a": 1.0}) == ClickEvidence()
+
+
+def test_support_can_lift_a_document_that_was_just_below_the_candidates() -> None:
+    log: Log = {doc: (0.9, [Record(doc, 0, 1.0, 0.0)]) for doc in "abcd"}
+    got = read(log, lookup(support=10.0, candidates=2))
+    assert len(got.scores) == 2
+    assert got.clicks is not None
+    pool = set(got.clicks.names.values())
+    assert len(pool) == 4
+    (lifted,) = sorted(pool - set(got.scores))[:1]
+    assert next(iter(got.supported({lifted: 1.0}).scores)) == lifted
 
 
 def test_a_query_without_clicks_takes_no_share() -> None:
-    shown, clicked = Record("a", 0, 0.0, 1.0).packed(), Record("b", 0, 2.0, 0.0).packed()
-    queries = [past("x", 0.99), past("y", 0.98), past("z", 0.9)]
-    got = gather(queries, [shown, None, clicked], lookup(), now=NOW, half_life_days=90)
+    log: Log = {
+        "x": (0.99, [Record("a", 0, 0.0, 1.0)]),
+        "y": (0.98, []),
+        "z": (0.9, [Record("b", 0, 2.0, 0.0)]),
+    }
+    got = read(log, lookup())
     assert got.queries == (SimilarQuery("z", 0.9, 1.0, 1),)
-    assert (got.docs, got.scores) == ([doc_hash("b")], [1.0])
+    assert got.scores == {"b": 1.0}
 
 
 def test_no_past_query_gives_nothing() -> None:
-    assert gather([], [], lookup(), now=NOW, half_life_days=90) == ((), [], [])
+    got = read({}, lookup(support=1.0))
+    assert (got.scores, got.queries) == ({}, ())
+    assert got.supported({"a": 1.0}) == got
 
 
 def test_at_most_so_many_candidates_the_best_first() -> None:
-    string = b"".join(Record(doc, 0, clicks, 0.0).packed() for doc, clicks in [("a", 1), ("b", 3), ("c", 2)])
-    got = gather([past("x")], [string], lookup(candidates=2), now=NOW, half_life_days=90)
-    assert (got.docs, got.scores) == ([doc_hash("b"), doc_hash("c")], [1.0, pytest.approx(2 / 3)])
+    log: Log = {"x": (0.9, [Record("a", 0, 1, 0.0), Record("b", 0, 3, 0.0), Record("c", 0, 2, 0.0)])}
+    assert read(log, lookup(candidates=2)).scores == {"b": 1.0, "c": pytest.approx(2 / 3)}
+
+
+def test_documents_without_a_name_are_left_out() -> None:
+    strings = [Record("a", 0, 3.0, 0.0).packed() + Record("b", 0, 1.0, 0.0).packed()]
+    clicks = Clicks.read(lookup(), [past("x")], strings, now=NOW, half_life_days=90)
+    pool = clicks.pool()
+    assert clicks.hashes(pool) == [doc_hash("a"), doc_hash("b")]
+    named = clicks.named(pool, [None, "b"])
+    assert named.scores(named.shares()) == {"b": pytest.approx(1 / 3)}
