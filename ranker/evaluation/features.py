@@ -36,7 +36,8 @@ def query_features(
 
     Args:
         segment: one of `SEGMENTS`.
-        similar: past queries with clicks, at least one, the most similar first.
+        similar: past queries with clicks, at least one, the most similar first. Their weights are taken as
+            shares of their sum.
         scores: (documents,) of the ranking without the log.
     """
     weights = np.array([query.weight for query in similar])
@@ -46,7 +47,7 @@ def query_features(
         **{each: float(each == segment) for each in SEGMENTS},
         "ENT(Q)": entropy(weights.tolist()),
         "ENT(D)": entropy(scores),
-        "E(REL)": float(weights @ documents / weights.sum()),
+        "E(REL)": float(weights @ documents / (weights.sum() or 1.0)),
         "REL1": float(documents[0]),
         "REL5": float(documents[:5].mean()),
     }
