@@ -22,6 +22,11 @@ class Settings:
         encoder: a model's name or folder.
         device: `cpu`, `cuda` or `cuda:1`.
         metrics_dir: where the worker's processes leave their counters; None takes a temporary folder.
+        clicks_min_visitors: a query that fewer visitors clicked for is kept out of the query index.
+        clicks_max_a_day: so many clicks of one visitor count in a day.
+
+    Raises:
+        ValueError: by `from_env`, a number that is none.
     """
 
     opensearch_url: str = OPENSEARCH_URL
@@ -30,6 +35,8 @@ class Settings:
     encoder: str = DEFAULT_ENCODER
     device: str = "cpu"
     metrics_dir: str | None = None
+    clicks_min_visitors: int = 3
+    clicks_max_a_day: int = 100
 
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> Settings:
@@ -46,4 +53,15 @@ class Settings:
             encoder=env.get("TRIFUSE_ENCODER") or DEFAULT_ENCODER,
             device=env.get("TRIFUSE_DEVICE") or "cpu",
             metrics_dir=env.get("TRIFUSE_METRICS_DIR") or None,
+            clicks_min_visitors=_number(env, "TRIFUSE_CLICKS_MIN_VISITORS", cls.clicks_min_visitors, 1000),
+            clicks_max_a_day=_number(env, "TRIFUSE_CLICKS_MAX_A_DAY", cls.clicks_max_a_day, 10_000),
         )
+
+
+def _number(env: Mapping[str, str], name: str, default: int, most: int) -> int:
+    text = env.get(name)
+    if not text:
+        return default
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= most:
+        raise ValueError(f"{name} is {text!r}: give a whole number from 1 to {most:,}, or leave it out")
+    return int(text)

@@ -20,7 +20,12 @@ BAD_TIME = "unreadable timestamp"
 IN_THE_FUTURE = "timestamp in the future"
 BEFORE_1970 = "timestamp before 1970"
 DUPLICATE = "duplicate event"
+REPEATED = "clicked already by the same visitor that day"
+OVER_CAP = "over the daily cap of one visitor"
 NOT_WRITTEN = "refused by OpenSearch"
+
+NO_FAULTS = frozenset({DUPLICATE, REPEATED, OVER_CAP})
+"""Reasons not to count an event that is as it should be."""
 
 MAX_AHEAD_S = 86_400.0
 """How far a clock may be ahead: a time that lost its zone is off by up to 14 hours."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from opensearchpy import OpenSearch
@@ -16,6 +17,8 @@ from trifuse.worker.clicks.errors import SearchIndexMissing
 
 _KEYWORD: dict[str, Any] = {"type": "keyword"}
 _TIME: dict[str, Any] = {"type": "date", "format": "epoch_millis"}
+_NEWER = ("visit", "segment")
+"""Fields that indexes of before 0.2 lack."""
 
 
 def events_index(index: str) -> str:
@@ -23,10 +26,17 @@ def events_index(index: str) -> str:
     return f"trifuse-events-{index}"
 
 
+def clicks_of(queries: Sequence[str]) -> dict[str, Any]:
+    """What finds the clicks for past queries among the events."""
+    terms = {"terms": {"query_key": list(queries)}}
+    return {"bool": {"filter": [{"term": {"kind": "click"}}, terms]}}
+
+
 def events_body() -> dict[str, Any]:
     """The body of an index of events, sorted by query, so that a rebuild reads it query by query.
 
-    `query_key` is the past query's id, `query_id` the id of one search; `event_id` repeats `_id`, to sort by.
+    `query_key` is the past query's id, `query_id` the id of one search; `event_id` repeats `_id`, to sort by;
+    `visit` stands for a visitor's day.
     `timestamp` is when it happened, `received` when it was first recorded: milliseconds since 1970.
     """
     body = index_body(
@@ -42,12 +52,13 @@ def events_body() -> dict[str, Any]:
             "count": {"type": "integer"},
             "session": _KEYWORD,
             "user": _KEYWORD,
+            "visit": _KEYWORD,
             "timestamp": _TIME,
             "received": _TIME,
         }
     )
-    body["settings"]["index"]["sort.field"] = ["query_key", "event_id"]
-    body["settings"]["index"]["sort.order"] = ["asc", "asc"]
+    body["settings"]["index"]["sort.field"] = ["query_key", "received", "event_id"]
+    body["settings"]["index"]["sort.order"] = ["asc", "asc", "asc"]
     return body
 
 
@@ -57,14 +68,21 @@ def queries_body(space: Space | None) -> dict[str, Any]:
         "text": _KEYWORD,
         "normalized": _KEYWORD,
         "frequency": {"type": "long"},
+        "segment": _KEYWORD,
         "last_seen": _TIME,
     }
     return index_body(properties, spaces={VECTOR_FIELD: space} if space else None)
 
 
 def ensure(client: OpenSearch, name: str, body: dict[str, Any]) -> None:
-    """Make an index of ours where there is none."""
-    if client.indices.exists(index=name):
+    """Make an index of ours where there is none; one of an older version gets the fields that it lacks."""
+    found = client.indices.get_mapping(index=name, params={"ignore_unavailable": "true"})
+    if name in found:
+        known = found[name]["mappings"].get("properties", {})
+        wanted = body["mappings"]["properties"]
+        lacking = {key: wanted[key] for key in _NEWER if key in wanted and key not in known}
+        if lacking:
+            client.indices.put_mapping(index=name, body={"properties": lacking})
         return
     try:
         client.indices.create(index=name, body=body)

@@ -1,4 +1,8 @@
-"""The documents of past queries: any order of writes, and any repetition, ends in the same ones."""
+"""The documents of past queries: any order of writes, and any repetition, ends in the same ones.
+
+Only public queries have one. A query becomes public after its first clicks, so what is written first is made
+from all its events.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +14,16 @@ from opensearchpy import OpenSearch
 
 from trifuse.indexer.bulk import Action, bulk
 from trifuse.indexer.errors import ServerUnavailable
+from trifuse.ranker.click_settings import segment_of
 from trifuse.ranker.past_queries import queries_index
+from trifuse.worker.clicks.indexes import clicks_of, events_index
 
 _ROUNDS = 10
 """Each ends with at least one of the writers that got in each other's way being done."""
 
 
 class PastQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """A query that something was clicked for.
+    """A public query.
 
     Args:
         id: of its normal form.
@@ -38,6 +44,7 @@ class PastQuery(msgspec.Struct, frozen=True, kw_only=True):
             "text": self.text,
             "normalized": self.normalized,
             "frequency": self.frequency,
+            "segment": segment_of(self.frequency),
             "last_seen": self.last_seen,
         }
 
@@ -54,7 +61,7 @@ class PastQuery(msgspec.Struct, frozen=True, kw_only=True):
 def write_past_queries(
     client: OpenSearch, index: str, queries: Sequence[PastQuery], *, exact: bool = False
 ) -> list[str]:
-    """Write past queries of an index; a vector stays where it is, and is stale where the text has changed.
+    """Write public past queries of an index; a vector stays where it is, and is stale where the text changed.
 
     Args:
         exact: write them as they are, as a rebuild does; else each is merged with what stands there.
@@ -74,9 +81,12 @@ def write_past_queries(
         found = client.mget(
             index=name,
             body={"ids": list(pending)},
-            params={"_source_includes": "text,normalized,frequency,last_seen"},
+            params={"_source_includes": "text,normalized,frequency,segment,last_seen"},
         )
         actions = []
+        if not exact:
+            first = [pending[doc["_id"]] for doc in found["docs"] if doc.get("found") is False]
+            pending |= {query.id: query for query in with_history(client, index, first)}
         for doc in found["docs"]:
             if "error" in doc:
                 raise ServerUnavailable(
@@ -102,6 +112,51 @@ def write_past_queries(
             f"{len(pending)} past queries of {name!r} were written by others {_ROUNDS} times over: try again"
         )
     return changed
+
+
+def with_history(client: OpenSearch, index: str, queries: Sequence[PastQuery]) -> list[PastQuery]:
+    """Past queries merged with all clicks for them that the event index holds."""
+    if not queries:
+        return []
+    name = events_index(index)
+    client.indices.refresh(index=name)
+    spelling = {"terms": {"field": "query", "order": {"_key": "desc"}, "size": 1}}
+    body = {
+        "size": 0,
+        "query": clicks_of([query.id for query in queries]),
+        "aggs": {
+            "queries": {
+                "terms": {"field": "query_key", "size": len(queries)},
+                "aggs": {"text": spelling, "last": {"max": {"field": "timestamp"}}},
+            }
+        },
+        "track_total_hits": False,
+    }
+    found = client.search(index=name, body=body)["aggregations"]["queries"]["buckets"]
+    history = {
+        bucket["key"]: {
+            "text": bucket["text"]["buckets"][0]["key"],
+            "last_seen": round(bucket["last"]["value"]),
+        }
+        for bucket in found
+    }
+    return [query.merged({**query.source(), **history.get(query.id, {})}) for query in queries]
+
+
+def forget_past_queries(client: OpenSearch, index: str, ids: Sequence[str]) -> int:
+    """Delete the documents, and so the vectors, of past queries; how many there were."""
+    if not ids:
+        return 0
+    name = queries_index(index)
+    found = client.mget(index=name, body={"ids": list(ids)}, params={"_source": "false"})
+    actions = [Action(op="delete", index=name, id=doc["_id"]) for doc in found["docs"] if doc.get("found")]
+    refused = [item for item in bulk(client, actions).items if not item.ok and item.status != 404]
+    if refused:
+        raise ServerUnavailable(
+            f"{len(refused)} past queries of {name!r} weren't deleted ({refused[0].reason}): do it again "
+            "when OpenSearch is well"
+        )
+    return len(actions)
 
 
 def _action(name: str, query: PastQuery, stored: Mapping[str, Any]) -> Action | None:

@@ -11,11 +11,13 @@ import msgspec
 class IntakeReport(msgspec.Struct):
     """What became of a log; `read` is `counted` and everything under `rejected`.
 
+    Not every rejection is a fault of the log: `trifuse.worker.clicks.checks.NO_FAULTS`.
+
     Args:
         counted: clicks that are counted now.
         rejected: reason to how many.
         queries: past queries that are new.
-        pairs: pairs of query and document that are new.
+        pairs: pairs of query and document that are new, where the intake counts them.
         impressions: pages of results that are kept beside the clicks, for what comes to need them.
         ignored: records of other actions, and of no clicks.
     """

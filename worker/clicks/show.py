@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+import numpy as np
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError
+from redis.client import NEVER_DECODE
 
-from trifuse.ranker.decay import HALF_LIFE_DAYS, decayed_count
-from trifuse.ranker.keys import clicks_key, queries_key
+from trifuse.ranker.click_records import merged
+from trifuse.ranker.decay import HALF_LIFE_DAYS
+from trifuse.ranker.keys import clicks_key, docs_key, queries_key
 from trifuse.ranker.past_queries import normalize_query, queries_index, query_id
+from trifuse.worker.clicks.compaction import read_strings
 
 
 class ShownQuery(msgspec.Struct, frozen=True):
-    """A past query. `query` is its text; its id where the query index doesn't have it."""
+    """A public past query. `query` is its text; its id where the query index doesn't have it."""
 
     query: str
     clicks: int
@@ -23,34 +28,50 @@ class ShownQuery(msgspec.Struct, frozen=True):
 
 
 class ShownDocument(msgspec.Struct, frozen=True):
-    """A document clicked for a query; `clicks` in clicks of this moment, decayed by their age."""
+    """A document clicked for a query.
+
+    Args:
+        clicks: in clicks of this moment, decayed by their age.
+        expected: the clicks expected at the ranks where it was shown, decayed as they are.
+    """
 
     id: str
     clicks: float
+    expected: float
 
 
 def top_queries(client: OpenSearch, redis: Any, index: str, size: int) -> list[ShownQuery]:
-    """The past queries that were clicked for most often, ties by id."""
-    pipeline = redis.pipeline(transaction=False)
+    """The public past queries that were clicked for most often, ties by id."""
     found = redis.zrevrange(queries_key(index, HALF_LIFE_DAYS), 0, size - 1, withscores=True)
     ids = [_text(query) for query, _ in found]
-    for query in ids:
-        pipeline.zcard(clicks_key(index, HALF_LIFE_DAYS, query))
+    strings = read_strings(redis, [clicks_key(index, HALF_LIFE_DAYS, query) for query in ids])
+    sums = merged(strings, time.time(), HALF_LIFE_DAYS)
+    documents = np.bincount(sums.query[sums.clicks > 0], minlength=len(ids))
     texts = _texts(client, index, ids)
     return [
-        ShownQuery(texts.get(query, query), int(clicks), int(documents))
-        for query, (_, clicks), documents in zip(ids, found, pipeline.execute(), strict=True)
+        ShownQuery(texts.get(query, query), int(clicks), int(count))
+        for query, (_, clicks), count in zip(ids, found, documents, strict=True)
     ]
 
 
 def clicked_documents(redis: Any, index: str, query: str, size: int) -> list[ShownDocument]:
-    """The documents that were clicked for a query, the most clicked first."""
-    key = clicks_key(index, HALF_LIFE_DAYS, query_id(normalize_query(query)))
-    found = redis.zrevrange(key, 0, size - 1, withscores=True)
-    now = time.time()
+    """The documents that were clicked for a query, public or not, the most clicked first."""
+    strings = read_strings(redis, [clicks_key(index, HALF_LIFE_DAYS, query_id(normalize_query(query)))])
+    sums = merged(strings, time.time(), HALF_LIFE_DAYS)
+    best = [row for row in np.argsort(-sums.clicks, kind="stable").tolist() if sums.clicks[row] > 0][:size]
+    names = _names(redis, index, [sums.docs[sums.doc[row]].tobytes() for row in best])
     return [
-        ShownDocument(_text(doc), decayed_count(float(weight), now, HALF_LIFE_DAYS)) for doc, weight in found
+        ShownDocument(name, float(sums.clicks[row]), float(sums.expected[row]))
+        for row, name in zip(best, names, strict=True)
+        if name is not None
     ]
+
+
+def _names(redis: Any, index: str, hashes: Sequence[bytes]) -> list[str | None]:
+    if not hashes:
+        return []
+    found = redis.execute_command("HMGET", docs_key(index, HALF_LIFE_DAYS), *hashes, **{NEVER_DECODE: []})
+    return [None if name is None else name.decode() for name in found]
 
 
 def _texts(client: OpenSearch, index: str, ids: list[str]) -> dict[str, str]:

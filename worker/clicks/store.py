@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
@@ -9,15 +10,18 @@ from opensearchpy import OpenSearch
 
 from trifuse.indexer.bulk import Action, bulk
 from trifuse.indexer.errors import ServerUnavailable
+from trifuse.ranker.keys import DAY_S
 from trifuse.ranker.past_queries import normalize_query, query_id
 from trifuse.worker.clicks.checks import MAX_SHOWN
-from trifuse.worker.clicks.counting import Click
 from trifuse.worker.clicks.events import ClickEvent, impression_id
 from trifuse.worker.clicks.indexes import events_index
 
 
 class StoredEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An event as the event index keeps it; times in milliseconds since 1970."""
+    """An event as the event index keeps it; times in milliseconds since 1970.
+
+    `visit` stands for a visitor's day: for all that one visitor did on the day of this event's `timestamp`.
+    """
 
     event_id: str
     kind: str
@@ -32,19 +36,19 @@ class StoredEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     count: int = 1
     session: str | None = None
     user: str | None = None
+    visit: str | None = None
 
     @property
-    def click(self) -> Click | None:
-        """What of it is counted; None of an impression."""
-        if self.kind != "click" or self.doc_id is None:
-            return None
-        return Click(self.event_id, self.query_key, self.doc_id, self.timestamp / 1000.0, self.count)
+    def visitor(self) -> str | None:
+        """Who did it, as far as the log says: the user, else the session."""
+        return self.user or self.session
 
 
 def stored_event(event: ClickEvent, received: float) -> StoredEvent:
     """An event that passed its checks, in the form that is kept; without a time it happened when it came."""
     query = event.query or ""
     when = received if event.timestamp is None else event.timestamp
+    visitor = event.user or event.session
     return StoredEvent(
         event_id=event.id,
         kind=event.kind,
@@ -59,15 +63,26 @@ def stored_event(event: ClickEvent, received: float) -> StoredEvent:
         count=event.count,
         session=event.session,
         user=event.user,
+        visit=visit_of(visitor, when) if visitor else None,
     )
 
 
+def visit_of(visitor: str, timestamp: float) -> str:
+    """What stands for a visitor's day (UTC); `timestamp` in seconds since 1970.
+
+    >>> visit_of("session 7", 86_400.0).split(":")[0]
+    '1'
+    """
+    mark = hashlib.blake2b(visitor.encode(), digest_size=8).hexdigest()
+    return f"{int(timestamp // DAY_S)}:{mark}"
+
+
 class Written(msgspec.Struct, frozen=True):
-    """What became of events: those that are new, those that were there (as they are kept), and refusals."""
+    """What became of events: those that are new, those that were there (as they are kept), refused ids."""
 
     new: list[StoredEvent]
     known: list[StoredEvent]
-    refused: int
+    refused: list[str]
 
 
 def write_events(client: OpenSearch, index: str, events: Sequence[StoredEvent]) -> Written:
@@ -83,7 +98,7 @@ def write_events(client: OpenSearch, index: str, events: Sequence[StoredEvent]) 
     ]
     new: list[StoredEvent] = []
     known: list[str] = []
-    refused = 0
+    refused: list[str] = []
     for event, item in zip(events, bulk(client, actions).items, strict=True):
         if item.ok:
             new.append(event)
@@ -95,7 +110,7 @@ def write_events(client: OpenSearch, index: str, events: Sequence[StoredEvent]) 
                 "OpenSearch is well: what was written is counted once"
             )
         else:
-            refused += 1
+            refused.append(event.event_id)
     return Written(new, read_events(client, index, known), refused)
 
 

@@ -43,5 +43,13 @@ def take_clicks(self: Any, index: str, events: Sequence[Any]) -> dict[str, Any]:
         socket_timeout=_REDIS_TIMEOUT_S,
         socket_connect_timeout=_REDIS_TIMEOUT_S,
     ) as redis:
-        intake = Intake(resources.client(), redis, index, enqueue=celery_enqueue(self.app))
+        intake = Intake(
+            resources.client(),
+            redis,
+            index,
+            min_visitors=resources.settings.clicks_min_visitors,
+            max_a_day=resources.settings.clicks_max_a_day,
+            pairs=False,
+            enqueue=celery_enqueue(self.app),
+        )
         return intake.take(map(plain.event, events)).as_dict()
