@@ -195,7 +195,7 @@ def simulate(
 
 
 def attack(
-    query: str, document: str, clicks: int, *, at: float, spellings: int = 0, visitor: str = "attacker"
+    query: str, document: str, clicks: int, *, at: float, spellings: int = 0, visitor: str | None = "attacker"
 ) -> Iterator[ClickEvent]:
     """One visitor, in one session, clicks again and again on one document.
 
@@ -203,6 +203,7 @@ def attack(
         query: the text that is typed.
         at: seconds since 1970; all clicks fall within the ten minutes after.
         spellings: so many wrong spellings of the query take turns; 0: the query itself.
+        visitor: None: the events don't say who made them, nor in which session.
     """
     rng = np.random.default_rng(0)
     texts = [query, *(misspelled(query, rng) for _ in range(spellings))][min(spellings, 1) :]
@@ -213,7 +214,7 @@ def attack(
             event_id=f"{visitor}:{at:.0f}:{number}",
             timestamp=at + 600.0 * number / clicks,
             position=1,
-            session=f"session of {visitor}",
+            session=visitor and f"session of {visitor}",
             user=visitor,
         )
 
