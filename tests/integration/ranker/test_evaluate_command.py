@@ -35,7 +35,7 @@ def run(
         ],
         vectors=False,
     )
-    Intake(client, redis_client, index).take([ClickEvent(query="stroke", doc_id="1")])
+    Intake(client, redis_client, index, min_visitors=1).take([ClickEvent(query="stroke", doc_id="1")])
     (tmp_path / "queries.tsv").write_text("s\tstroke\ng\tgout\nn\tnothing is relevant\nu\tunjudged\n")
     (tmp_path / "qrels.txt").write_text("s 0 1 2\ns 0 2 0\ng 0 3 1\nn 0 3 0\n")
 
