@@ -12,37 +12,6 @@ from redis.retry import Retry
 
 from trifuse.ranker.keys import clicks_key, docs_key, queries_key
 
-# KEYS: the clicked documents of some past queries. ARGV: how many documents to return, how many to read of a
-# query, then the weight of each key. A document scores the sum of weight · clicks / clicks of the query's
-# most clicked document. Returned: how many documents each key holds, then documents and scores, best first.
-MERGE = """
-local keep, depth = tonumber(ARGV[1]), tonumber(ARGV[2])
-local sizes, sums, ids = {}, {}, {}
-for i, key in ipairs(KEYS) do
-  local found = redis.call('ZREVRANGE', key, 0, depth - 1, 'WITHSCORES')
-  sizes[i] = #found / 2
-  local weight, best = tonumber(ARGV[i + 2]), tonumber(found[2])
-  for j = 1, #found, 2 do
-    local id = found[j]
-    if not sums[id] then
-      sums[id] = 0
-      ids[#ids + 1] = id
-    end
-    sums[id] = sums[id] + weight * 2 ^ (tonumber(found[j + 1]) - best)
-  end
-end
-table.sort(ids, function(a, b)
-  if sums[a] ~= sums[b] then return sums[a] > sums[b] end
-  return a < b
-end)
-local result = {}
-for i = 1, math.min(keep, #ids) do
-  result[2 * i - 1] = ids[i]
-  result[2 * i] = string.format('%.17g', sums[ids[i]])
-end
-return {sizes, result}
-"""
-
 _KEPT = {
     "host",
     "port",
@@ -106,21 +75,3 @@ def read_names(redis: Any, index: str, half_life_days: float, docs: Sequence[byt
         "HMGET", docs_key(index, half_life_days), *docs, **_AS_BYTES
     )
     return found
-
-
-def merge(
-    redis: Any, keys: Sequence[str], weights: Sequence[float], *, keep: int, depth: int
-) -> tuple[list[int], dict[str, float]]:
-    """Score the documents clicked for some past queries, in one round trip.
-
-    Returns:
-        how many documents each key holds (0: nothing was clicked, or it expired), and document id to score,
-        best first, ties by id.
-    """
-    sizes, flat = redis.register_script(MERGE)(keys=keys, args=[keep, depth, *map(repr, weights)])
-    return [int(size) for size in sizes], {_text(flat[i]): float(flat[i + 1]) for i in range(0, len(flat), 2)}
-
-
-def _text(value: bytes | str) -> str:
-    # Bytes that are no text are no document's id.
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value

@@ -3,18 +3,17 @@
     store = ClickStore(redis, client)
     evidence = store.lookup("trials", "stroke in adults", vector, space=encoder.space, budget_s=0.3)
 
-A document's score is Σ_i w_i · c_i(d) / max_d c_i(d) over the query itself and the m past queries nearest to
-it: w is the softmax of their similarities, c_i(d) the decayed count of d's clicks for query i. It is the log
-augmentation of LADER (Jin, Shin, Lu 2023: "Log-Augmented DEnse Retrieval for Biomedical Literature Search",
-section 2.2) with the share of the clicks in the place of its 0 or 1, a temperature because similarities of
-unit vectors lie close together, and a floor under them because the nearest of the past queries may be far.
+A document's score is Σ_i w_i · weight(q_i, d) over the past queries q_i nearest to the query, itself among
+them: w is the softmax of their similarities (`click_weights`), and `ClickSettings` says what a clicked
+document is worth to its query.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -25,25 +24,26 @@ from redis.exceptions import RedisError
 
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.types import Vectors
-from trifuse.ranker.click_evidence import ClickEvidence, SimilarQuery
-from trifuse.ranker.click_redis import bounded, merge
-from trifuse.ranker.click_settings import ClickSettings, segment_of
+from trifuse.ranker.click_evidence import ClickEvidence, Clicks, SimilarQuery
+from trifuse.ranker.click_lookup import Lookup, PastQuery
+from trifuse.ranker.click_names import DocumentNames
+from trifuse.ranker.click_redis import bounded, read_clicks, read_names
+from trifuse.ranker.click_settings import MAX_CANDIDATES, ClickSettings, segment_of
 from trifuse.ranker.decay import HALF_LIFE_DAYS
-from trifuse.ranker.keys import clicks_key, queries_key
 from trifuse.ranker.past_queries import (
     MAX_QUERY_CHARS,
     normalize_query,
     queries_index,
     query_id,
+    read_similar_queries,
     similar_queries_body,
-    similarity_of,
 )
 
 __all__ = ["ClickEvidence", "ClickStore", "SimilarQuery", "normalize_query"]
 
-_COSINE_FLOOR = 0.7
-_COSINE_TEMPERATURE = 0.05
-_DEPTH = 100
+
+_MOST = 2.0**53
+"""Of clicks: beyond it a sorted set doesn't count exactly."""
 
 
 class _NoSimilar(Exception):
@@ -57,6 +57,7 @@ class ClickStore:
         redis: a client of the click store. Its timeouts don't matter: a lookup's budget bounds every wait.
         client: a client of OpenSearch.
         half_life_days: the half-life that clicks were counted with.
+        clock: the time, in seconds since 1970.
     """
 
     def __init__(
@@ -65,11 +66,14 @@ class ClickStore:
         client: OpenSearch,
         *,
         half_life_days: float = HALF_LIFE_DAYS,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._redis = redis
         self._client = client
         self._half_life_days = half_life_days
+        self._clock = clock
         self._bounded: dict[float, Any] = {}
+        self._names = DocumentNames()
 
     def lookup(
         self,
@@ -84,15 +88,15 @@ class ClickStore:
     ) -> ClickEvidence:
         """The click evidence for a query; never raises for a service that is down or slow.
 
-        Half of the budget is for OpenSearch (similar past queries), a quarter for reaching Redis and a
-        quarter for its answer: a service that doesn't answer within its part is left out.
+        Half of the budget is for OpenSearch (similar past queries), and a sixth each for reaching Redis, for
+        its records, and for ids of documents: a service that doesn't answer within its part is left out.
 
         Args:
             index: the search index or alias that the clicks belong to.
             vector: (dim,) float32 of the query, or None; without one only the same query is looked up.
             space: the space of the vector's encoder: only past queries of the same space are compared.
             settings: how the log is read.
-            leave_one_out: as if the query itself had been searched once less, and clicked for never.
+            leave_one_out: as if the query itself were no past query, and had been searched once less.
         """
         start = time.monotonic()
         normalized = normalize_query(text[: 2 * MAX_QUERY_CHARS])
@@ -101,42 +105,29 @@ class ClickStore:
                 "the query is empty" if not normalized else f"the query is over {MAX_QUERY_CHARS} characters"
             )
             return ClickEvidence(reason=why, took_ms=_ms(start))
-        same = (normalized, _self_similarity(vector, space))
+        lookup = Lookup(
+            same=PastQuery(query_id(normalized), normalized, _self_similarity(vector, space)),
+            similarity=space.similarity if space is not None else "cosine",
+            settings=settings,
+            leave_one_out=leave_one_out,
+        )
+        found: list[tuple[str, float]] = []
         reason = None
-        similar: list[tuple[str, float]] = []
         try:
-            similar = self._similar(index, vector, space, settings, budget_s / 2)
+            found = self._similar(index, vector, space, lookup, budget_s / 2)
         except _NoSimilar as error:
             reason = str(error)
-        own = [] if leave_one_out else [same]
-        queries = [*own, *(query for query in similar if query[0] != normalized)]
-        weights = softmax([similarity for _, similarity in queries], _temperature_in(space, settings))
-        keys = [clicks_key(index, self._half_life_days, query_id(query)) for query, _ in queries]
         try:
-            redis = self._within(budget_s / 4)
-            key = queries_key(index, self._half_life_days)
-            frequency = int(redis.zscore(key, query_id(normalized)) or 0)
-            sizes, sums = (
-                merge(redis, keys, weights, keep=settings.candidates, depth=_DEPTH) if keys else ([], {})
-            )
+            evidence = self._read(self._within(budget_s / 6), index, lookup.choose(found), lookup)
         except (RedisError, OSError) as error:
             why = f"the click store didn't answer: {error or type(error).__name__}"
             return ClickEvidence(state="neutral", reason=why, took_ms=_ms(start))
-        frequency = max(0, frequency - leave_one_out)
-        total = sum(weight for weight, size in zip(weights, sizes, strict=True) if size) or 1.0
-        found = [
-            SimilarQuery(query, similarity, weight / total, size)
-            for (query, similarity), weight, size in zip(queries, weights, sizes, strict=True)
-            if size
-        ]
-        return ClickEvidence(
-            scores={doc: score / total for doc, score in sums.items()},
-            queries=tuple(sorted(found, key=lambda query: (-query.weight, query.text))),
-            state="partial" if reason else "ok",
-            reason=reason,
+        reasons = "; ".join(filter(None, (reason, evidence.reason)))
+        return replace(
+            evidence,
+            state="partial" if reasons else "ok",
+            reason=reasons or None,
             took_ms=_ms(start),
-            frequency=frequency,
-            segment=segment_of(frequency),
         )
 
     def _similar(
@@ -144,21 +135,23 @@ class ClickStore:
         index: str,
         vector: Vectors | None,
         space: EncoderSpace | None,
-        settings: ClickSettings,
+        lookup: Lookup,
         timeout_s: float,
     ) -> list[tuple[str, float]]:
-        """Normal forms and similarities of the m nearest past queries above the floor, nearest first."""
+        """Normal forms and similarities of as many past queries as m need, nearest first."""
         if vector is None or space is None:
             raise _NoSimilar("the query has no vector: only the same query was looked up")
-        if settings.m == 0:
+        if lookup.settings.m == 0:
             return []
+        needed = math.ceil((lookup.settings.m + lookup.leave_one_out) / lookup.settings.log_share)
+        body = similar_queries_body(vector, space, min(needed, MAX_CANDIDATES))
         # One attempt: the client's transport would try again, and the budget would be spent several times.
         connection = self._client.transport.get_connection()
         try:
             _, _, answer = connection.perform_request(
                 "POST",
                 f"/{quote(queries_index(index), safe='')}/_search",
-                body=msgspec.json.encode(similar_queries_body(vector, space, settings.m)),
+                body=msgspec.json.encode(body),
                 headers={"content-type": "application/json"},
                 timeout=timeout_s,
             )
@@ -169,36 +162,45 @@ class ClickStore:
                 f"similar past queries weren't found: {error.status_code} {error.error}"
             ) from error
         try:
-            found = [
-                (hit["fields"]["normalized"][0], similarity_of(hit["_score"], space.similarity))
-                for hit in msgspec.json.decode(answer)["hits"]["hits"]
-            ]
-        except (msgspec.DecodeError, LookupError, TypeError) as error:
+            return read_similar_queries(answer, space.similarity)
+        except msgspec.DecodeError as error:
             raise _NoSimilar("similar past queries weren't found: the answer is no search's") from error
-        floor = settings.min_similarity
-        if floor is None:
-            floor = _COSINE_FLOOR if space.similarity == "cosine" else -math.inf
-        return [(query, similarity) for query, similarity in found if similarity >= floor]
+
+    def _read(self, redis: Any, index: str, past: list[PastQuery], lookup: Lookup) -> ClickEvidence:
+        """The evidence of past queries, and of the same query where it is public and waits for its vector."""
+        same = lookup.same
+        waits = same not in past and lookup.uses(same)
+        asked = [same, *past] if waits else past
+        strings, counted = read_clicks(
+            redis, index, self._half_life_days, [each.id for each in asked], same.id
+        )
+        first = int(waits and counted is None)
+        used = slice(first, first + max(lookup.settings.m, 1))
+        clicks = Clicks.read(
+            lookup, asked[used], strings[used], now=self._clock(), half_life_days=self._half_life_days
+        )
+        pool = clicks.pool()
+        names = self._names.ids(
+            clicks.hashes(pool), lambda docs: read_names(redis, index, self._half_life_days, docs)
+        )
+        lost = names.count(None)
+        clicks = clicks.named(pool, names)
+        shares = clicks.shares()
+        frequency = max(0, int(max(0.0, min(counted or 0.0, _MOST))) - lookup.leave_one_out)
+        return ClickEvidence(
+            scores=clicks.scores(shares),
+            queries=clicks.queries(shares),
+            reason=f"the click store lost the ids of {lost} documents: rebuild it" if lost else None,
+            frequency=frequency,
+            segment=segment_of(frequency),
+            clicks=clicks,
+        )
 
     def _within(self, timeout_s: float) -> Any:
         """A client with that timeout, made once; a profile has one budget, so there are few."""
         if timeout_s not in self._bounded:
             self._bounded[timeout_s] = bounded(self._redis, timeout_s)
         return self._bounded[timeout_s]
-
-
-def _temperature_in(space: EncoderSpace | None, settings: ClickSettings) -> float:
-    if settings.temperature is not None:
-        return settings.temperature
-    return 1.0 if space is not None and space.similarity == "dot" else _COSINE_TEMPERATURE
-
-
-def softmax(values: Sequence[float], temperature: float) -> list[float]:
-    """exp(v / temperature), scaled to sum to 1."""
-    top = max(values, default=0.0)
-    powers = [math.exp((value - top) / temperature) for value in values]
-    total = sum(powers)
-    return [power / total for power in powers]
 
 
 def _self_similarity(vector: Vectors | None, space: EncoderSpace | None) -> float:

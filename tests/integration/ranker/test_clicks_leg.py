@@ -47,5 +47,5 @@ def test_what_was_clicked_for_a_query_comes_back_under_its_filters(
     )  # other people's words: only where asked for
     explained = ranker.search(index, {"query": query}, text="stroke", explain=True)
     assert explained["trifuse"]["legs"]["clicks"]["queries"] == [
-        {"text": "stroke", "similarity": 1.0, "weight": 1.0}
+        {"text": "stroke", "similarity": 1.0, "weight": 1.0, "documents": 2}
     ]
