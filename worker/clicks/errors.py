@@ -10,6 +10,7 @@ WorkerError
     ├── NoEvents             no event of that index is kept
     ├── NoPages              no page of results that was shown is known
     ├── NothingSelected      events are to be forgotten, and it isn't said which
+    ├── Unsettled            queries that are clicked for faster than they can be counted anew
     └── BadCurve             click-through rates by rank that are none
 """
 
@@ -52,6 +53,10 @@ class NoPages(ClickLogError):
 
 class NothingSelected(ClickLogError):
     """Events are to be forgotten, and it isn't said which."""
+
+
+class Unsettled(ClickLogError):
+    """Queries are clicked for faster than they can be counted anew."""
 
 
 class BadCurve(ClickLogError):

@@ -44,7 +44,7 @@ class EventSearch:
 
     def pages(
         self, query: Mapping[str, Any], fields: Sequence[str], size: int
-    ) -> Iterator[list[dict[str, Any]]]:
+    ) -> Iterator[list[Mapping[str, Any]]]:
         """The events that fit a query, these fields of them, so many at a time, in the order of the index."""
         body: dict[str, Any] = {
             "size": size,
@@ -95,11 +95,11 @@ class EventSearch:
         body = {"size": 0, "query": query, "aggs": dict(aggregations), "track_total_hits": False}
         return dict(self._search(body)["aggregations"])
 
-    def clicked(self, queries: Sequence[str]) -> set[str]:
-        """Which of these past queries have clicks."""
-        query = {"bool": {"filter": [CLICKS, {"terms": {"query_key": list(queries)}}]}}
-        keys = {"terms": {"field": "query_key", "size": max(1, len(queries))}}
-        return {bucket["key"] for bucket in self.aggregate(query, {"keys": keys})["keys"]["buckets"]}
+    def clicked(self, field: str, values: Sequence[str]) -> set[str]:
+        """Which of these values of a field (past queries by `query_key`, or documents) have clicks."""
+        query = {"bool": {"filter": [CLICKS, {"terms": {field: list(values)}}]}}
+        found = self.aggregate(query, {"values": {"terms": {"field": field, "size": max(1, len(values))}}})
+        return {bucket["key"] for bucket in found["values"]["buckets"]}
 
     def _search(self, body: dict[str, Any]) -> Any:
         try:

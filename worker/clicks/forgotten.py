@@ -2,15 +2,16 @@
 
 A message that the broker delivers again, or a log that is loaded a second time, would else put a deleted
 event back. So `trifuse-forgotten-NAME` keeps a hash of each deleted event's id, and nothing else of it; the
-intake rejects what it finds there. Beside them stand, while a deletion is under way, the ids of the past
-queries that it touched and that aren't counted anew yet: whoever runs it again after a crash finds them.
+intake rejects what it finds there. While a deletion is under way, notes stand beside them: the past queries
+and the documents that it touched and that aren't gone through yet. Whoever runs it again after a crash finds
+them.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from opensearchpy import OpenSearch
 
@@ -24,10 +25,15 @@ FORGOTTEN = "forgotten before"
 _IF_ANY = {"ignore_unavailable": "true"}
 
 
-class Touched(NamedTuple):
-    """A past query that has to be counted anew, and the version of the note that says so."""
+Touched = Literal["query", "document"]
+"""What a note is of: a past query that has to be counted anew, or a document that may have no clicks left."""
 
-    query: str
+
+class Note(NamedTuple):
+    """What a deletion has touched, and the version of the note that says so."""
+
+    value: str
+    id: str
     seq_no: int
     primary_term: int
 
@@ -38,8 +44,12 @@ def forgotten_index(index: str) -> str:
 
 
 def forgotten_body() -> dict[str, Any]:
-    """Its body: `_id` is an event's hash, or stands for the past query `touched`; `at` in milliseconds."""
-    return index_body({"touched": {"type": "keyword"}, "at": {"type": "date", "format": "epoch_millis"}})
+    """Its body: `_id` is an event's hash, or a note's that names a past query or a document.
+
+    `at` is the time of the deletion, in milliseconds since 1970.
+    """
+    name = {"type": "keyword"}
+    return index_body({"query": name, "document": name, "at": {"type": "date", "format": "epoch_millis"}})
 
 
 def among_forgotten(client: OpenSearch, index: str, ids: Collection[str]) -> set[str]:
@@ -58,13 +68,19 @@ def among_forgotten(client: OpenSearch, index: str, ids: Collection[str]) -> set
 
 
 def remember(
-    client: OpenSearch, index: str, *, events: Iterable[str], queries: Iterable[str], at: float
+    client: OpenSearch,
+    index: str,
+    *,
+    events: Iterable[str],
+    queries: Iterable[str],
+    documents: Iterable[str],
+    at: float,
 ) -> None:
-    """Note events that are to be deleted, and the past queries that have to be counted anew without them.
+    """Note events that are to be deleted, and what has to be gone through once they are.
 
     Args:
         events: their ids; hashes of them are kept.
-        queries: ids of past queries.
+        queries, documents: ids of past queries, and of documents.
         at: seconds since 1970.
 
     Raises:
@@ -72,58 +88,47 @@ def remember(
     """
     when = round(at * 1000.0)
     notes: dict[str, dict[str, Any]] = {_hash(event): {"at": when} for event in events}
-    notes |= {_touched(query): {"at": when, "touched": query} for query in queries}
+    for kind, values in (("query", queries), ("document", documents)):
+        notes |= {f"{kind}:{_hash(value)}": {"at": when, kind: value} for value in values}
     name = forgotten_index(index)
     _write(client, [Action(op="index", index=name, id=key, source=note) for key, note in notes.items()])
 
 
-def touched_queries(client: OpenSearch, index: str, size: int) -> list[Touched]:
-    """Past queries that have to be counted anew, so many at most."""
+def touched(client: OpenSearch, index: str, kind: Touched, size: int) -> list[Note]:
+    """What deletions have touched and nobody has gone through yet, so many at most."""
     name = forgotten_index(index)
     client.indices.refresh(index=name, params=_IF_ANY)
     body = {
         "size": size,
-        "query": {"exists": {"field": "touched"}},
+        "query": {"exists": {"field": kind}},
         "seq_no_primary_term": True,
         "track_total_hits": False,
     }
     hits = client.search(index=name, body=body, params=_IF_ANY)["hits"]["hits"]
-    return [Touched(hit["_source"]["touched"], hit["_seq_no"], hit["_primary_term"]) for hit in hits]
+    return [Note(hit["_source"][kind], hit["_id"], hit["_seq_no"], hit["_primary_term"]) for hit in hits]
 
 
-def settle(client: OpenSearch, index: str, queries: Iterable[Touched]) -> None:
-    """Drop past queries from those that have to be counted anew, unless they were touched again since.
+def settle(client: OpenSearch, index: str, notes: Iterable[Note]) -> None:
+    """Drop notes that were gone through, but those that were made again since.
 
     Raises:
         ServerUnavailable: OpenSearch didn't drop them all.
     """
     name = forgotten_index(index)
-    _write(
-        client,
-        [
-            Action(
-                op="delete",
-                index=name,
-                id=_touched(note.query),
-                if_seq_no=note.seq_no,
-                if_primary_term=note.primary_term,
-            )
-            for note in queries
-        ],
+    drops = (
+        Action(op="delete", index=name, id=note.id, if_seq_no=note.seq_no, if_primary_term=note.primary_term)
+        for note in notes
     )
+    _write(client, drops)
 
 
-def _write(client: OpenSearch, actions: list[Action]) -> None:
+def _write(client: OpenSearch, actions: Iterable[Action]) -> None:
     for item in bulk(client, actions).items:
-        if not item.ok and item.status != 409:  # touched again, and settled by whoever did
+        if not item.ok and item.status != 409:  # noted again, for whoever did that
             raise ServerUnavailable(
                 f"{item.action.index!r} wasn't written ({item.reason}): run the same command again when "
                 "OpenSearch is well; it goes on where it stopped"
             )
-
-
-def _touched(query: str) -> str:
-    return f"touched:{query}"
 
 
 def _hash(event_id: str) -> str:
