@@ -35,7 +35,7 @@ class SimilarQuery:
     Args:
         text: its normal form.
         similarity: cosine or inner product of its vector and the query's.
-        weight: its share in the scores; the weights of one lookup sum to 1.
+        weight: its share in the scores; the weights of one lookup sum to 1, less what goes to doubt.
         documents: how many documents were clicked for it.
     """
 
@@ -146,11 +146,11 @@ class Clicks:
 
     def shares(self, support: Floats | None = None) -> Floats:
         """The share of each past query in the scores."""
-        settings = self.lookup.settings
+        settings, similarity = self.lookup.settings, self.lookup.similarity
         similarities = np.array([each.similarity for each in self.past], np.float64)
         if support is not None:
             similarities += settings.support * support
-        return softmax(similarities, settings.temperature_for(self.lookup.similarity))
+        return softmax(similarities, settings.temperature_for(similarity), settings.doubt_for(similarity))
 
     def scores(self, shares: Floats) -> dict[str, float]:
         """The scores of the best documents whose ids are known, best first, ties by id."""

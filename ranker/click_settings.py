@@ -45,6 +45,8 @@ class ClickSettings:
             0.05 for cosines, 1 (the paper's) for inner products.
         min_similarity: past queries below it give no evidence. None: 0.7 for cosines, no floor for inner
             products.
+        doubt: the similarity of an imagined past query that nothing was clicked for. It takes its share of
+            the softmax, and leaves little to past queries that are less similar than it. None: there is none.
         weighting: what a clicked document of a past query is worth. `relevant`: 1 (LADER's indicator);
             `share`: its decayed clicks as a share of those of the query's most clicked document;
             `expected`: x / (1 + x) of its decayed clicks over those expected at the ranks where it was shown,
@@ -62,6 +64,7 @@ class ClickSettings:
     m: int = 50
     temperature: float | None = None
     min_similarity: float | None = None
+    doubt: float | None = None
     weighting: str = "share"
     smoothing: float = 1.0
     support: float = 0.0
@@ -82,6 +85,10 @@ class ClickSettings:
         # One of 1,000 pairs of biomedical questions reaches it by chance, in the default encoder.
         return -math.inf if similarity == "dot" else 0.7
 
+    def doubt_for(self, similarity: Similarity) -> float:
+        """The doubt about similarities of that kind."""
+        return -math.inf if self.doubt is None else self.doubt
+
     def uses(self, query: str) -> bool:
         """Whether a past query, by its id in hex digits, is in the share of the log that is used."""
         return self.log_share == 1.0 or int(query[:8], 16) < self.log_share * 2**32
@@ -99,8 +106,9 @@ class ClickSettings:
             raise ProfileError(f"clicks.smoothing is {self.smoothing!r}: give a number above 0")
         if not (_number(self.support) and 0 <= self.support <= 100):
             raise ProfileError(f"clicks.support is {self.support!r}: give a number from 0 to 100")
-        if self.min_similarity is not None and not _number(self.min_similarity):
-            raise ProfileError(f"clicks.min_similarity is {self.min_similarity!r}: give a number, or none")
+        for name in ("min_similarity", "doubt"):
+            if getattr(self, name) is not None and not _number(getattr(self, name)):
+                raise ProfileError(f"clicks.{name} is {getattr(self, name)!r}: give a number, or none")
         if not (_number(self.log_share) and 0 < self.log_share <= 1):
             raise ProfileError(f"clicks.log_share is {self.log_share!r}: give a share above 0, up to 1")
         if self.segment_weights is not None:

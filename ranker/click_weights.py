@@ -8,6 +8,8 @@ DEnse Retrieval for Biomedical Literature Search", section 2.2), whose weight is
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,17 +18,20 @@ from trifuse.ranker.click_records import Sums
 Floats = NDArray[np.float64]
 
 
-def softmax(values: Floats, temperature: float) -> Floats:
-    """exp(v / temperature), scaled to sum to 1.
+def softmax(values: Floats, temperature: float, doubt: float = -math.inf) -> Floats:
+    """exp(v / temperature), scaled to sum to 1 with exp(doubt / temperature), which is nobody's.
 
     >>> softmax(np.array([0.7, 0.7]), 0.05).tolist()
     [0.5, 0.5]
+    >>> softmax(np.array([0.7, 0.7]), 0.05, doubt=0.7).round(3).tolist()
+    [0.333, 0.333]
     """
     if not len(values):
         return values
+    top = max(values.max(), doubt)
     with np.errstate(over="ignore"):  # far below the top is as good as infinitely far
-        powers = np.exp((values - values.max()) / temperature)
-    shares: Floats = powers / powers.sum()
+        powers = np.exp((values - top) / temperature)
+    shares: Floats = powers / (powers.sum() + math.exp((doubt - top) / temperature))
     return shares
 
 

@@ -90,9 +90,12 @@ def worth(log: Log, settings: ClickSettings, half_life: float) -> Pairs:
     return found
 
 
-def shares_of(similarities: dict[str, float], temperature: float) -> dict[str, float]:
+def shares_of(
+    similarities: dict[str, float], temperature: float, doubt: float | None = None
+) -> dict[str, float]:
     powers = {query: math.exp(value / temperature) for query, value in similarities.items()}
-    return {query: power / sum(powers.values()) for query, power in powers.items()}
+    total = sum(powers.values()) + (0.0 if doubt is None else math.exp(doubt / temperature))
+    return {query: power / total for query, power in powers.items()}
 
 
 def check(got: ClickEvidence, pairs: Pairs, shares: dict[str, float]) -> None:
@@ -117,13 +120,19 @@ def check(got: ClickEvidence, pairs: Pairs, shares: dict[str, float]) -> None:
     st.sampled_from([None, 0.02, 1.0]),
     st.sampled_from([0.1, 1.0, 10.0]),
     st.sampled_from([1.0, 90.0]),
+    st.sampled_from([None, -1e9, 0.85, 1.0]),
 )
 def test_scores_are_those_of_the_formula(
-    log: Log, weighting: str, temperature: float | None, smoothing: float, half_life: float
+    log: Log,
+    weighting: str,
+    temperature: float | None,
+    smoothing: float,
+    half_life: float,
+    doubt: float | None,
 ) -> None:
-    asked = lookup(weighting=weighting, temperature=temperature, smoothing=smoothing)
+    asked = lookup(weighting=weighting, temperature=temperature, smoothing=smoothing, doubt=doubt)
     pairs = worth(log, asked.settings, half_life)
-    shares = shares_of({query: log[query][0] for query in pairs}, temperature or 0.05)
+    shares = shares_of({query: log[query][0] for query in pairs}, temperature or 0.05, doubt)
     check(read(log, asked, half_life), pairs, shares)
 
 
@@ -131,17 +140,18 @@ def test_scores_are_those_of_the_formula(
     logs,
     st.dictionaries(st.sampled_from("abcdefghijk"), st.floats(0.0, 1.0), max_size=8),
     st.sampled_from([0.3, 1.0, 5.0]),
+    st.sampled_from([None, 0.85]),
 )
 def test_support_raises_the_similarity_of_queries_whose_documents_the_other_legs_find(
-    log: Log, found: dict[str, float], support: float
+    log: Log, found: dict[str, float], support: float, doubt: float | None
 ) -> None:
-    asked = lookup(support=support)
+    asked = lookup(support=support, doubt=doubt)
     pairs = worth(log, asked.settings, 90.0)
     raised = {}
     for query, docs in pairs.items():
         total = sum(found.get(doc, 0.0) ** 2 for doc in docs)
         raised[query] = log[query][0] + support * total / (len(docs) + 3)
-    check(read(log, asked).supported(found), pairs, shares_of(raised, 0.05))
+    check(read(log, asked).supported(found), pairs, shares_of(raised, 0.05, doubt))
 
 
 def test_without_support_or_other_legs_nothing_changes() -> None:
@@ -162,6 +172,25 @@ def test_support_can_lift_a_document_that_was_just_below_the_candidates() -> Non
     assert len(pool) == 4
     (lifted,) = sorted(pool - set(got.scores))[:1]
     assert next(iter(got.supported({lifted: 1.0}).scores)) == lifted
+
+
+@given(
+    st.lists(st.one_of(st.none(), st.binary(max_size=200), st.binary(max_size=5).map(lambda b: 40 * b))),
+    st.sampled_from(WEIGHTINGS),
+    st.dictionaries(st.text(max_size=3), st.floats(0.0, 1.0), max_size=3),
+)
+def test_whatever_bytes_are_kept_scores_are_scores(
+    strings: list[bytes | None], weighting: str, found: dict[str, float]
+) -> None:
+    asked = lookup(weighting=weighting, support=1.0)
+    queries = [past(f"q{place}", 0.9) for place in range(len(strings))]
+    clicks = Clicks.read(asked, queries, strings, now=NOW, half_life_days=90)
+    pool = clicks.pool()
+    clicks = clicks.named(pool, [doc.hex() for doc in clicks.hashes(pool)])
+    for shares in (clicks.shares(), clicks.shares(clicks.support(found))):
+        assert all(0.0 < score <= 1.0 + 1e-9 for score in clicks.scores(shares).values())
+        assert len(clicks.past) == len(shares)
+        assert len(shares) == 0 or shares.sum() == pytest.approx(1.0)
 
 
 def test_a_query_without_clicks_takes_no_share() -> None:

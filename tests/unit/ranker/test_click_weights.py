@@ -36,6 +36,15 @@ def test_the_smaller_the_temperature_the_more_the_nearest_weighs() -> None:
     assert softmax(np.array([]), 1.0).tolist() == []
 
 
+def test_doubt_takes_its_share() -> None:
+    # e^1, e^0 and, of doubt, e^2
+    total = math.e + 1 + math.e**2
+    assert softmax(np.array([0.9, 0.8]), 0.1, 1.0) == pytest.approx([math.e / total, 1 / total])
+    assert softmax(np.array([0.9, 0.8]), 0.1, -1e9).tolist() == softmax(np.array([0.9, 0.8]), 0.1).tolist()
+    assert softmax(np.array([-1e9]), 0.1, 0.5).tolist() == [0.0]
+    assert softmax(np.array([]), 1.0, 0.5).tolist() == []
+
+
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20), st.floats(1e-3, 1e3))
 def test_a_softmax_sums_to_one(values: list[float], temperature: float) -> None:
     shares = softmax(np.array(values), temperature)
