@@ -3,6 +3,7 @@
 TrifuseError
 └── DeployError
     ├── NotConfigured           no URL of a service was given, and `trifuse up` runs none
+    ├── UnreadableCorpus        a collection of documents to train on can't be read, or lacks one
     ├── DemoFailed              the demonstration can't go on
     └── LocalServiceError       a service that trifuse starts itself
         ├── JavaMissing         no full Java 21 or newer
@@ -25,6 +26,10 @@ class DeployError(TrifuseError):
 
 class NotConfigured(DeployError):
     """No URL of a service was given, and `trifuse up` runs none."""
+
+
+class UnreadableCorpus(DeployError):
+    """A collection of documents to train on can't be read, or lacks a document."""
 
 
 class DemoFailed(DeployError):

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from trifuse.encoder.spaces import EncoderSpace
-from trifuse.encoder.types import Encoder
+from trifuse.encoder.templates import Role
+from trifuse.encoder.types import Encoder, Encoding
 
 PARITY = 1e-5
-"""How far a number of a vector may move with the other texts of a call."""
+"""How far a number of a vector of norm 1 may move with the other texts of a call."""
 
 NORM = 1e-4
 """How far a norm may be from 1 where the space says that it is 1."""
@@ -35,8 +36,9 @@ class EncoderCheck:
         texts: how many probe texts were encoded, as documents and as queries.
         truncated: which of them were flagged as cut; the last alone should be.
         norms: the smallest and the largest.
-        parity: the largest difference between a text's vector among others and alone.
+        parity: the largest difference between a text's vector among others and alone, of the vector's norm.
         roles_differ: whether a text's vector as a query is another than as a document.
+        towers: 2 where queries have a graph of their own.
         faults: what isn't as the description says; empty where all is well.
     """
 
@@ -47,6 +49,7 @@ class EncoderCheck:
     norms: tuple[float, float]
     parity: float
     roles_differ: bool
+    towers: int
     faults: tuple[str, ...]
 
 
@@ -54,10 +57,12 @@ def check_encoder(encoder: Encoder) -> EncoderCheck:
     """Encode the probe texts together and one by one, and compare."""
     texts = [*SHORT, LONG]
     together = encoder.encode(texts, role="document")
-    alone = np.concatenate([encoder.encode([text], role="document").vectors for text in texts])
-    queries = encoder.encode(texts, role="query").vectors
+    queries = encoder.encode(texts, role="query")
+    towers = 2 if encoder.space.query_tower else 1
     norms = np.linalg.norm(together.vectors, axis=1)
-    parity = float(np.abs(together.vectors - alone).max())
+    parity = _parity(encoder, texts, together, "document")
+    if towers == 2:
+        parity = max(parity, _parity(encoder, texts, queries, "query"))
     truncated = tuple(np.flatnonzero(together.truncated).tolist())
     faults = [f"text {position} was rejected: {reason}" for position, reason in together.rejected.items()]
     if parity > PARITY:
@@ -73,6 +78,14 @@ def check_encoder(encoder: Encoder) -> EncoderCheck:
         truncated=truncated,
         norms=(float(norms.min()), float(norms.max())),
         parity=parity,
-        roles_differ=bool(np.abs(queries - together.vectors).max() > PARITY),
+        towers=towers,
+        roles_differ=bool(np.abs(queries.vectors - together.vectors).max() > PARITY),
         faults=tuple(faults),
     )
+
+
+def _parity(encoder: Encoder, texts: list[str], together: Encoding, role: Role) -> float:
+    """The largest difference between the vectors of texts encoded together and one by one."""
+    alone = np.concatenate([encoder.encode([text], role=role).vectors for text in texts])
+    norms = np.linalg.norm(together.vectors, axis=1, keepdims=True)
+    return float((np.abs(together.vectors - alone) / np.where(norms > 0, norms, 1)).max())

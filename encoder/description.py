@@ -4,6 +4,9 @@ A model is a folder with `model.onnx`, `tokenizer.json` and `trifuse.json`:
 
     {"name": "bge-small-en-v1.5", "precision": "fp32", "dimension": 384, "pooling": "cls",
      "max_tokens": 512, "normalized": true, "similarity": "cosine", "query_prefix": "...", "licence": "MIT"}
+
+A model of two towers has `model.onnx` for documents, and another graph for queries beside it, which
+`query_model` names: `"query_model": "query.onnx"`.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ DESCRIPTION_FILE = "trifuse.json"
 
 Precision = Literal["fp32", "fp16", "int8"]
 _Count = Annotated[int, Meta(ge=1)]
+_File = Annotated[str, Meta(pattern=r"^$|^[A-Za-z0-9][A-Za-z0-9._-]*\.onnx$")]
 _Name = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
 
 
@@ -44,6 +48,9 @@ class ModelDescription(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
         similarity: what the model was trained for.
         query_prefix: put before every query.
         document_prefix: put before every document.
+        query_model: the file of the graph that encodes queries; "" where they are encoded as documents are.
+        pair_separator: the special token between a title and its text, where the model was trained on such
+            pairs: `[SEP]`; "" where it wasn't.
         licence: an SPDX name, or where to read it.
     """
 
@@ -56,6 +63,8 @@ class ModelDescription(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
     similarity: Literal["cosine", "dot"] = "cosine"
     query_prefix: str = ""
     document_prefix: str = ""
+    query_model: _File = ""
+    pair_separator: str = ""
     licence: str = ""
 
     def prefix(self, role: Role) -> str:
@@ -69,23 +78,36 @@ class ModelDescription(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
         """The description as `trifuse.json` holds it."""
         return {field: getattr(self, field) for field in self.__struct_fields__}
 
-    def space(self, model_sha256: str, tokenizer_sha256: str) -> EncoderSpace:
-        """The space of the model that has these files."""
-        moving = {
+    def space(self, model_sha256: str, tokenizer_sha256: str, query_sha256: str = "") -> EncoderSpace:
+        """The space of the model that has these files.
+
+        A query tower moves no document's vector: what is its own is kept apart (`query_tower`), so that
+        another one costs nothing that is stored.
+        """
+        two_towers = bool(self.query_model)
+        moving: dict[str, Any] = {
             "model": model_sha256,
             "tokenizer": tokenizer_sha256,
             "max_tokens": self.max_tokens,
-            "prefixes": [self.query_prefix, self.document_prefix],
+            "prefixes": ["" if two_towers else self.query_prefix, self.document_prefix],
         }
+        if self.pair_separator:
+            moving["pair_separator"] = self.pair_separator
+        tower = _revision({"model": query_sha256, "prefix": self.query_prefix}) if two_towers else ""
         return EncoderSpace(
             encoder=self.name,
-            revision=hashlib.sha256(json.dumps(moving, sort_keys=True).encode()).hexdigest()[:16],
+            revision=_revision(moving),
             precision=self.precision,
             pooling=self.pooling,
             dimension=self.dimension,
             normalized=self.normalized,
             similarity=self.similarity,
+            query_tower=tower,
         )
+
+
+def _revision(content: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -104,14 +126,33 @@ def read_model(path: Path) -> ModelFolder:
         ModelNotFound: there is no such folder.
         ModelInvalid: a file is missing, or the description can't be used.
     """
+    description = read_description(path)
+    query = description.query_model
+    if query and not (path / query).is_file():
+        raise ModelInvalid(
+            f"the model folder {path} lacks {query}, which its {DESCRIPTION_FILE} names as the query tower"
+        )
+    space = description.space(
+        sha256_of(path / MODEL_FILE),
+        sha256_of(path / TOKENIZER_FILE),
+        sha256_of(path / query) if query else "",
+    )
+    return ModelFolder(path, description, space)
+
+
+def read_description(path: Path) -> ModelDescription:
+    """What a model's folder says of its model.
+
+    Raises:
+        ModelNotFound: there is no such folder.
+        ModelInvalid: a file is missing, or the description can't be used.
+    """
     if not path.is_dir():
         raise ModelNotFound(f"no model folder at {path}: give a folder with {_FILES}")
     missing = [name for name in _NAMES if not (path / name).is_file()]
     if missing:
         raise ModelInvalid(f"the model folder {path} lacks {', '.join(missing)}: a model is {_FILES}")
-    description = parse_description((path / DESCRIPTION_FILE).read_bytes(), where=path / DESCRIPTION_FILE)
-    space = description.space(sha256_of(path / MODEL_FILE), sha256_of(path / TOKENIZER_FILE))
-    return ModelFolder(path, description, space)
+    return parse_description((path / DESCRIPTION_FILE).read_bytes(), where=path / DESCRIPTION_FILE)
 
 
 def parse_description(content: bytes, *, where: Path) -> ModelDescription:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -59,11 +61,16 @@ class OnnxEncoder:
         self._model = model
         self._device = parse_device(device)
         self._token_budget = token_budget or self._default_budget()
-        self._tokenizer = TextTokenizer(model.path / TOKENIZER_FILE, model.description.max_tokens)
-        self._session = OnnxSession(model.path / MODEL_FILE, self._device)
+        self._tokenizer = TextTokenizer(
+            model.path / TOKENIZER_FILE,
+            model.description.max_tokens,
+            separator=model.description.pair_separator,
+        )
+        self._lock = threading.Lock()
+        self._sessions: dict[str, OnnxSession] = {}
         # One batch a thread is faster than one batch on all threads: nothing waits for its neighbour.
         self._pool = ThreadPoolExecutor(self._streams(threads), thread_name_prefix="trifuse-encoder")
-        self._require_dimension()
+        self._session("document")
 
     @property
     def space(self) -> EncoderSpace:
@@ -125,13 +132,14 @@ class OnnxEncoder:
             tokens, truncated[window] = self._tokenizer.tokenize([prefix + text for text in texts[window]])
             batches = list(token_batches([len(item) for item in tokens], self._token_budget))
             rows = ([tokens[row] for row in batch] for batch in batches)
-            for batch, found in zip(batches, self._pool.map(self._encode_batch, rows), strict=True):
+            encode = partial(self._encode_batch, self._session(role))
+            for batch, found in zip(batches, self._pool.map(encode, rows), strict=True):
                 vectors[start + batch] = found
         return vectors, truncated
 
-    def _encode_batch(self, tokens: Sequence[Tokens]) -> Vectors:
+    def _encode_batch(self, session: OnnxSession, tokens: Sequence[Tokens]) -> Vectors:
         ids, mask, types = self._tokenizer.pad(tokens)
-        pooled = pool(self._session.run(ids, mask, types), mask, self.space.pooling)
+        pooled = pool(session.run(ids, mask, types), mask, self.space.pooling)
         return unit_norm(pooled) if self.space.normalized else pooled
 
     def _default_budget(self) -> int:
@@ -146,12 +154,22 @@ class OnnxEncoder:
             return 1
         return threads or len(os.sched_getaffinity(0))
 
-    def _require_dimension(self) -> None:
+    def _session(self, role: Role) -> OnnxSession:
+        """The graph for texts of that role: a query tower is loaded only where queries are encoded."""
+        file = (role == "query" and self._model.description.query_model) or MODEL_FILE
+        with self._lock:
+            if file not in self._sessions:
+                session = OnnxSession(self._model.path / file, self._device)
+                self._require_dimension(session, file)
+                self._sessions[file] = session
+            return self._sessions[file]
+
+    def _require_dimension(self, session: OnnxSession, file: str) -> None:
         """Run one text, so that a graph that contradicts its description is refused before any work."""
         ids, mask, types = self._tokenizer.pad(self._tokenizer.tokenize(["trial"])[0])
-        found = self._session.run(ids, mask, types).shape[-1]
+        found = session.run(ids, mask, types).shape[-1]
         if found != self.space.dimension:
             raise ModelInvalid(
-                f"{self._model.path}: the graph gives vectors of {found} numbers, but trifuse.json says "
-                f"dimension {self.space.dimension}"
+                f"{self._model.path}: the graph {file} gives vectors of {found} numbers, but trifuse.json "
+                f"says dimension {self.space.dimension}"
             )

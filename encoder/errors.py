@@ -9,7 +9,12 @@ TrifuseError                the root of every error that trifuse raises on purpo
 │   ├── EncodingFailed      the model's graph failed on a batch
 │   ├── InvalidText         a text that can't be encoded
 │   ├── InvalidVector       a vector with NaN, an infinity, or no length
-│   └── SpaceMismatch       a vector would be compared with one from another space
+│   ├── SpaceMismatch       a vector would be compared with one from another space
+│   └── TrainingError       anything about training a model
+│       ├── TrainingMissing     the extra `train` isn't installed
+│       ├── TrainingInvalid     a recipe, or examples, that nothing can be trained by
+│       ├── CheckpointInvalid   a checkpoint, or a run's saved state, that can't be trained further
+│       └── ExportFailed        the exported graph doesn't give the vectors of the trained model
 ├── DownloadFailed          a pinned file couldn't be fetched
 │   └── CorruptDownload     what was fetched isn't what was pinned
 ├── IndexerError            trifuse.indexer.errors
@@ -59,6 +64,26 @@ class InvalidVector(EncoderError):
 
 class SpaceMismatch(EncoderError):
     """A vector would be compared with one from another space."""
+
+
+class TrainingError(EncoderError):
+    """An error about training a model."""
+
+
+class TrainingMissing(TrainingError):
+    """The extra `train` isn't installed."""
+
+
+class TrainingInvalid(TrainingError):
+    """A recipe, or examples, that nothing can be trained by."""
+
+
+class CheckpointInvalid(TrainingError):
+    """A checkpoint, or a run's saved state, that can't be trained further."""
+
+
+class ExportFailed(TrainingError):
+    """The exported graph doesn't give the vectors of the trained model."""
 
 
 class DownloadFailed(TrifuseError):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trifuse.encoder.description import ModelDescription, ModelFolder, read_model
+from trifuse.encoder.description import ModelDescription, ModelFolder, read_description, read_model
 from trifuse.encoder.errors import ModelInvalid, ModelNotFound
 from trifuse.encoder.models import ModelSource
 from trifuse.encoder.spaces import EncoderSpace
@@ -75,6 +75,17 @@ def describe_encoder(name_or_path: str) -> EncoderSpace:
     """
     found = find_model(name_or_path)
     return found.space if isinstance(found, ModelSource) else read_model(found).space
+
+
+def describe_model(name_or_path: str) -> ModelDescription:
+    """What a model says of itself, without starting it; for a named model without fetching it.
+
+    Raises:
+        ModelNotFound: neither a known name nor a folder.
+        ModelInvalid: the folder isn't a model's.
+    """
+    found = find_model(name_or_path)
+    return found.description if isinstance(found, ModelSource) else read_description(found)
 
 
 def list_models() -> list[ListedModel]:

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from trifuse.encoder.errors import SpaceMismatch
-from trifuse.encoder.templates import TextTemplate
+from trifuse.encoder.templates import Role, TextTemplate
 
 FORMAT = 1
 
@@ -31,6 +31,9 @@ class EncoderSpace:
         dimension: numbers in a vector.
         normalized: whether vectors have unit norm.
         similarity: what the model was trained for.
+        query_tower: a hash of the graph that encodes queries, where it is another than the documents'; else
+            "". It moves no document's vector, so that it is no part of `id`; it is of the spaces of vectors
+            that were encoded as queries.
     """
 
     encoder: str
@@ -40,11 +43,18 @@ class EncoderSpace:
     dimension: int
     normalized: bool
     similarity: Literal["cosine", "dot"]
+    query_tower: str = ""
 
     @property
     def id(self) -> str:
         """The name of the space that query encoders declare: the model's name and a hash of the rest."""
-        return f"{self.encoder}-{_digest(asdict(self))}"
+        return f"{self.encoder}-{_digest(self.as_dict())}"
+
+    def as_dict(self, role: Role = "document") -> dict[str, Any]:
+        """What moves a text's vector in that role."""
+        content = asdict(self)
+        tower = content.pop("query_tower")
+        return {**content, "query_tower": tower} if tower and role == "query" else content
 
 
 @dataclass(frozen=True)
@@ -60,11 +70,12 @@ class Space:
         return f"{self.encoder.encoder}-{_digest(self._content())}"
 
     def _content(self) -> dict[str, Any]:
-        return {"encoder": asdict(self.encoder), "template": self.template.as_dict()}
+        return {"encoder": self.encoder.as_dict(self.template.role), "template": self.template.as_dict()}
 
     def as_dict(self) -> dict[str, Any]:
-        """The space as JSON, for a mapping's `_meta`."""
-        return {"id": self.id, **self._content()}
+        """The space as JSON, for a mapping's `_meta`; it names the query tower that belongs to it."""
+        tower = self.encoder.query_tower
+        return {"id": self.id, **self._content(), **({"query_tower": tower} if tower else {})}
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> Space:
@@ -74,7 +85,8 @@ class Space:
             SpaceMismatch: the content doesn't have the id that stands beside it.
         """
         try:
-            space = cls(EncoderSpace(**value["encoder"]), TextTemplate.from_dict(value["template"]))
+            encoder = EncoderSpace(**{**value["encoder"], "query_tower": value.get("query_tower", "")})
+            space = cls(encoder, TextTemplate.from_dict(value["template"]))
             named = value["id"]
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise SpaceMismatch(
@@ -123,14 +135,20 @@ def meta_with_space(meta: Mapping[str, Any] | None, field: str, space: Space) ->
     return merged
 
 
-def require_same_space(found: EncoderSpace, expected: EncoderSpace, *, what: str) -> None:
+def require_same_space(
+    found: EncoderSpace, expected: EncoderSpace, *, what: str, role: Role = "document"
+) -> None:
     """Refuse to compare vectors of two spaces.
+
+    Args:
+        role: how the texts at hand are encoded; two query towers of one space differ only for queries.
 
     Raises:
         SpaceMismatch: naming both spaces and the remedy.
     """
-    if found != expected:
+    if found.as_dict(role) != expected.as_dict(role):
+        tower = " with another query tower" if found.id == expected.id else ""
         raise SpaceMismatch(
-            f"{what} is in the space {expected.id!r}, but the encoder at hand is of {found.id!r}: "
+            f"{what} is in the space {expected.id!r}, but the encoder at hand is of {found.id!r}{tower}: "
             f"use the encoder {expected.encoder!r} (--encoder), or embed the index again"
         )

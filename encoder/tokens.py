@@ -20,16 +20,25 @@ Ids = NDArray[np.int64]
 class TextTokenizer:
     """A tokenizer that cuts at `max_tokens` and says so.
 
+    Args:
+        path: a `tokenizer.json`.
+        max_tokens: of a text, with its special tokens.
+        separator: the special token that parts the two texts of a pair, `[SEP]`: where it stands in a text,
+            what follows has token type 1, as if a pair had been given ("title [SEP] abstract"). "": no pairs.
+
     Raises:
-        ModelInvalid: the file isn't a tokenizer.
+        ModelInvalid: the file isn't a tokenizer, or has no such token.
     """
 
-    def __init__(self, path: Path, max_tokens: int) -> None:
+    def __init__(self, path: Path, max_tokens: int, *, separator: str = "") -> None:
         try:
             self._tokenizer = Tokenizer.from_file(str(path))
         except Exception as error:  # tokenizers raises nothing narrower
             raise ModelInvalid(f"{path} can't be read as a tokenizer: {error}") from error
         self._pad_id = _pad_id(self._tokenizer)
+        self._separator_id = self._tokenizer.token_to_id(separator) if separator else None
+        if separator and self._separator_id is None:
+            raise ModelInvalid(f"{path} has no token {separator!r}, which trifuse.json says parts a pair")
         self._max_chars = max_tokens * CHARS_PER_TOKEN
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(max_length=max_tokens)
@@ -52,6 +61,9 @@ class TextTokenizer:
         types = np.zeros(mask.shape, dtype=np.int64)
         ids[mask] = np.concatenate([row.ids for row in rows])
         types[mask] = np.concatenate([row.type_ids for row in rows])
+        if self._separator_id is not None:
+            found = ids == self._separator_id
+            types[mask & (found.cumsum(axis=1) > found)] = 1  # some separator stands before
         return ids, mask.astype(np.int64), types
 
 

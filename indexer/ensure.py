@@ -9,7 +9,7 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError, RequestError
 
 from trifuse.encoder.errors import SpaceMismatch
-from trifuse.encoder.spaces import Space, require_same_space, spaces_in_meta
+from trifuse.encoder.spaces import Space, meta_with_space, require_same_space, spaces_in_meta
 from trifuse.indexer.errors import IndexNotOurs
 from trifuse.indexer.names import name_fault
 
@@ -31,7 +31,16 @@ def ensure_index(client: OpenSearch, name: str, body: Mapping[str, Any]) -> bool
     if not made:
         for field, space in spaces_in_meta(body["mappings"].get("_meta")).items():
             check_space(client, name, field, space)
+            _name_query_tower(client, name, field, space)
     return made
+
+
+def _name_query_tower(client: OpenSearch, name: str, field: str, space: Space) -> None:
+    """Name the encoder's query tower in `_meta`: another one than before moves no document's vector."""
+    for index, entry in client.indices.get_mapping(index=name).items():
+        meta = entry["mappings"].get("_meta")
+        if spaces_in_meta(meta)[field].encoder.query_tower != space.encoder.query_tower:
+            client.indices.put_mapping(index=index, body={"_meta": meta_with_space(meta, field, space)})
 
 
 def _create(client: OpenSearch, name: str, body: Mapping[str, Any]) -> bool:
@@ -80,7 +89,7 @@ def _check_mapping(mapping: Mapping[str, Any], what: str, field: str, space: Spa
             "`trifuse load`; choose another name, or add vectors to it with `trifuse attach`"
         )
     require_same_space(space.encoder, known.encoder, what=what)
-    if known != space:
+    if known.template != space.template:
         raise SpaceMismatch(
             f"{what} is made from texts by the template {known.template.as_dict()}, but "
             f"{space.template.as_dict()} is asked for: use the same template, or another index"

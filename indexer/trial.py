@@ -14,6 +14,17 @@ TRIAL_TEMPLATE = TextTemplate(
 """The text of a trial that is embedded unless another template is asked for."""
 
 
+def trial_template(pair_separator: str = "") -> TextTemplate:
+    """The text of a trial for a model: its title and its summary, where the model was trained on such pairs.
+
+    Args:
+        pair_separator: the model's token between the two; "" where it knows no pairs.
+    """
+    if not pair_separator:
+        return TRIAL_TEMPLATE
+    return TextTemplate(("brief_title", "brief_summary"), separator=f" {pair_separator} ")
+
+
 class Intervention(msgspec.Struct, frozen=True):
     """What is given or done: `type` in API v2 spelling (`DRUG`, `DIETARY_SUPPLEMENT`)."""
 

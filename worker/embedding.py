@@ -82,7 +82,10 @@ def embed(
     """
     target = embedded_field(client, index, field)
     require_same_space(
-        encoder.space, target.space.encoder, what=f"the vector field {field!r} of the index {index!r}"
+        encoder.space,
+        target.space.encoder,
+        what=f"the vector field {field!r} of the index {index!r}",
+        role=target.space.template.role,
     )
     return _Batch(client, encoder, target).run(dict(ids), rounds)
 

@@ -23,6 +23,7 @@ from trifuse.deploy.cli import (
     services,
     study,
     sync,
+    train,
 )
 from trifuse.deploy.cli.common import err
 from trifuse.encoder.errors import TrifuseError
@@ -64,6 +65,7 @@ search.register(app)
 services.register(app)
 study.register(app)
 sync.register(app)
+train.register(app)
 
 
 def main() -> None:

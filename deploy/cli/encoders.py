@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from trifuse.deploy.cli.common import JsonOption, emit, fail, out
-from trifuse.encoder.check import check_encoder
+from trifuse.encoder.check import EncoderCheck, check_encoder
 from trifuse.encoder.registry import DEFAULT_ENCODER, list_models, load_encoder
 
 ModelArgument = Annotated[str, typer.Argument(metavar="NAME_OR_PATH", help="A model's name or folder.")]
@@ -82,9 +82,15 @@ def check_command(model: ModelArgument, device: DeviceOption = "cpu", as_json: J
             f"vectors    {found.space.dimension} numbers, {found.space.pooling} pooling\n"
             f"norms      {found.norms[0]:.6f} to {found.norms[1]:.6f}\n"
             f"parity     {found.parity:.2g} (largest difference between a text among others and alone)\n"
-            f"queries    {'prefixed' if found.roles_differ else 'encoded as documents are'}\n"
+            f"queries    {_queries(found)}\n"
             f"truncated  {len(found.truncated)} of {found.texts} probe texts",
             markup=False,
         )
     if found.faults:
         fail("; ".join(found.faults))
+
+
+def _queries(found: EncoderCheck) -> str:
+    if found.towers == 2:
+        return f"encoded by a tower of their own ({found.space.query_tower})"
+    return "prefixed" if found.roles_differ else "encoded as documents are"

@@ -25,7 +25,7 @@ from trifuse.deploy.cli.common import (
 )
 from trifuse.deploy.cli.load_output import estimated, fail_rejected, progress_bar, tell
 from trifuse.deploy.config import Settings, celery_app, opensearch_client, require_opensearch, resolve
-from trifuse.encoder.registry import describe_encoder
+from trifuse.encoder.registry import describe_encoder, describe_model
 from trifuse.encoder.spaces import Space
 from trifuse.indexer.errors import PathNotFound
 from trifuse.indexer.hints import Enqueue
@@ -33,7 +33,7 @@ from trifuse.indexer.load import load
 from trifuse.indexer.readers import Record, Rejection, read_trials
 from trifuse.indexer.readers.read import STDIN, require_path
 from trifuse.indexer.report import LoadReport
-from trifuse.indexer.trial import TRIAL_TEMPLATE
+from trifuse.indexer.trial import trial_template
 
 PathsArgument = Annotated[
     list[str], typer.Argument(metavar="PATH...", help="Files, folders or zips; - is standard input.")
@@ -83,7 +83,8 @@ def load_command(
                 raise typer.BadParameter(str(error), param_hint="PATH") from error
     dead_letter = _dead_letter(index, report)
     settings = resolve(opensearch=opensearch, redis=redis, broker=broker, encoder=encoder)
-    space = Space(describe_encoder(settings.encoder), TRIAL_TEMPLATE)
+    template = trial_template(describe_model(settings.encoder).pair_separator)
+    space = Space(describe_encoder(settings.encoder), template)
     items: Iterable[Record | Rejection] = read_trials(paths, stdin=sys.stdin.buffer)
     if sentences:
         items = estimated(items, limit, space.encoder)

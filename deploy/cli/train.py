@@ -1,0 +1,320 @@
+"""`trifuse train`: models from a team's own judgements or log. It needs the extra `train`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from trifuse.deploy.cli.common import JsonOption, OpenSearchOption, emit, err, index_name, out
+from trifuse.deploy.config import opensearch_client, require_opensearch, resolve
+from trifuse.encoder.errors import TrainingMissing
+
+if TYPE_CHECKING:
+    from trifuse.deploy.cli.training_corpus import Corpus
+    from trifuse.deploy.cli.training_data import TrainingData
+    from trifuse.encoder.training import Step, TrainingReport
+
+_DATA = {"rich_help_panel": "What to learn from"}
+_RECIPE = {"rich_help_panel": "How to train (without: the recipe's)"}
+_FILE: dict[str, Any] = {"exists": True, "dir_okay": False, **_DATA}
+
+TriplesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--triples", help="Lines of query, positive, negative between tabs: texts, or ids.", **_FILE
+    ),
+]
+QueriesOption = Annotated[
+    Path | None, typer.Option("--queries", help="Lines of id, tab, text; or BEIR's JSON lines.", **_FILE)
+]
+QrelsOption = Annotated[
+    Path | None,
+    typer.Option("--qrels", help="Judgements, or counted clicks: TREC's, or BEIR's TSV.", **_FILE),
+]
+CorpusOption = Annotated[
+    Path | None,
+    typer.Option("--corpus", help="Lines of id, title, text between tabs; or BEIR's JSON lines.", **_FILE),
+]
+IndexOption = Annotated[
+    str | None,
+    typer.Option(
+        "--index", help="Mine BM25's negatives here. Without it: in a temporary index of the corpus.", **_DATA
+    ),
+]
+OutOption = Annotated[Path, typer.Option("--out", file_okay=False, help="The folder to put the model in.")]
+NameOption = Annotated[
+    str | None,
+    typer.Option("--name", help="The model's name, part of its space's id. Without it: the folder's."),
+]
+CheckpointOption = Annotated[
+    str,
+    typer.Option(
+        "--checkpoint",
+        help="Start from a Hugging Face checkpoint's folder, or from a model by name.",
+        **_RECIPE,
+    ),
+]
+SmallOption = Annotated[
+    bool,
+    typer.Option(
+        "--small", help="A recipe for two cores and half an hour. Without it: the paper's.", **_RECIPE
+    ),
+]
+StepsOption = Annotated[int | None, typer.Option("--steps", help="Optimizer steps.", **_RECIPE)]
+WarmupOption = Annotated[int | None, typer.Option("--warmup-steps", help="Steps of warm-up.", **_RECIPE)]
+BatchOption = Annotated[int | None, typer.Option("--batch", help="Queries in a minibatch.", **_RECIPE)]
+RateOption = Annotated[float | None, typer.Option("--learning-rate", help="The highest.", **_RECIPE)]
+TokensOption = Annotated[
+    int | None, typer.Option("--document-tokens", help="Where documents are cut in training.", **_RECIPE)
+]
+LayersOption = Annotated[
+    int | None, typer.Option("--trained-layers", help="Train only so many upper layers.", **_RECIPE)
+]
+CheckpointingOption = Annotated[
+    bool,
+    typer.Option("--gradient-checkpointing", help="Less memory, a third more time.", **_RECIPE),
+]
+SeedOption = Annotated[int, typer.Option("--seed", help="Of negatives, examples and dropout.", **_RECIPE)]
+ResumeOption = Annotated[
+    bool, typer.Option("--resume", help="Go on from the state in the folder, where there is one.")
+]
+SaveOption = Annotated[int, typer.Option("--save-every", min=1, help="Steps between two states.")]
+PlotOption = Annotated[
+    Path | None, typer.Option("--plot", dir_okay=False, help="Draw the loss: PNG, SVG, PDF.")
+]
+
+DEFAULT_CHECKPOINT = "bge-small-en-v1.5"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group."""
+    group = typer.Typer(
+        name="train", help="Train models on your own log (extra: train).", no_args_is_help=True
+    )
+    group.callback()(_group)
+    group.command("lader")(lader_command)
+    app.add_typer(group)
+
+
+def _group() -> None:
+    """Train models on your own judgements or clicks (pip install 'trifuse[train]')."""
+
+
+def lader_command(
+    out_folder: OutOption,
+    triples: TriplesOption = None,
+    queries: QueriesOption = None,
+    qrels: QrelsOption = None,
+    corpus: CorpusOption = None,
+    index: IndexOption = None,
+    checkpoint: CheckpointOption = DEFAULT_CHECKPOINT,
+    small: SmallOption = False,
+    steps: StepsOption = None,
+    warmup_steps: WarmupOption = None,
+    batch: BatchOption = None,
+    learning_rate: RateOption = None,
+    document_tokens: TokensOption = None,
+    trained_layers: LayersOption = None,
+    gradient_checkpointing: CheckpointingOption = False,
+    seed: SeedOption = 0,
+    resume: ResumeOption = False,
+    save_every: SaveOption = 500,
+    name: NameOption = None,
+    plot: PlotOption = None,
+    as_json: JsonOption = False,
+    opensearch: OpenSearchOption = None,
+) -> None:
+    """Train a tower for queries and a tower for documents, as LADER's dense retriever is trained.
+
+    Give --triples (and, where they name ids, --queries and --corpus); or --queries, --qrels and --corpus,
+    for which hard negatives are mined by BM25. The folder is then a model: --encoder takes it.
+
+    On several GPUs: accelerate launch --multi_gpu "$(which trifuse)" train lader ...
+
+    Example: [bold]trifuse train lader --queries q.tsv --qrels q.qrels --corpus docs.jsonl --out my-lader
+    --small[/bold]
+    """
+    _require(triples, queries, qrels, corpus)
+    with _extra():
+        from trifuse.encoder.training import SMALL, Recipe, train_lader
+    given: dict[str, Any] = {
+        "steps": steps,
+        "warmup_steps": warmup_steps,
+        "batch": batch,
+        "learning_rate": learning_rate,
+        "document_tokens": document_tokens,
+        "trained_layers": trained_layers,
+        "gradient_checkpointing": gradient_checkpointing or None,
+    }
+    recipe = replace(
+        SMALL if small else Recipe(),
+        seed=seed,
+        **{option: value for option, value in given.items() if value is not None},
+    )
+    with (
+        _data(triples, queries, qrels, corpus, index, opensearch, seed) as data,
+        _progress("training", recipe.steps) as advance,
+    ):
+
+        def show(step: Step) -> None:
+            advance(step.number, f"loss {step.loss:.3f}, accuracy {step.accuracy:.2f}")
+
+        report = train_lader(
+            checkpoint,
+            data.examples,
+            recipe,
+            out_folder,
+            name=name or model_name(out_folder),
+            known=data.known,
+            resume=resume,
+            save_every=save_every,
+            on_step=show,
+        )
+    if report is None:  # the main process says it
+        return
+    if plot is not None:
+        _draw(report, plot)
+    if as_json:
+        emit({**report.as_dict(), "folder": str(out_folder)})
+    else:
+        _tell(report, out_folder)
+
+
+def model_name(folder: Path) -> str:
+    """A name that a model may have, from its folder's.
+
+    >>> model_name(Path("My LADER (2)"))
+    'my-lader-2'
+    """
+    return re.sub(r"[^a-z0-9._]+", "-", folder.resolve().name.lower()).strip("-._")[:64] or "lader"
+
+
+def _require(triples: Path | None, queries: Path | None, qrels: Path | None, corpus: Path | None) -> None:
+    """Wrong usage where neither way of giving examples is complete."""
+    if triples is not None and qrels is not None:
+        raise typer.BadParameter("give either --triples or --qrels, not both", param_hint="--qrels")
+    if triples is None and None in (queries, qrels, corpus):
+        raise typer.BadParameter(
+            "give --triples, or all of --queries, --qrels and --corpus", param_hint="--triples"
+        )
+
+
+@contextmanager
+def _extra() -> Iterator[None]:
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise TrainingMissing(
+            f"training needs {error.name}, which isn't installed: pip install 'trifuse[train]' (about 6 GB "
+            "with CUDA's libraries; serving the model needs none of it)"
+        ) from error
+
+
+def _data(
+    triples: Path | None,
+    queries: Path | None,
+    qrels: Path | None,
+    corpus: Path | None,
+    index: str | None,
+    opensearch: str | None,
+    seed: int,
+) -> AbstractContextManager[TrainingData]:
+    from trifuse.deploy.cli.training_data import from_judgements, from_triples
+
+    if triples is not None:
+        return from_triples(triples, queries, corpus)
+    if queries is None or qrels is None or corpus is None:
+        raise TypeError("queries, judgements and a collection belong together")
+    mine = _Miner(index and index_name(index), opensearch, seed)
+    return from_judgements(queries, qrels, corpus, mine, seed=seed)
+
+
+class _Miner:
+    """Hard negatives by BM25, from an index that is there or one that is made of the collection."""
+
+    def __init__(self, index: str | None, opensearch: str | None, seed: int) -> None:
+        self._index, self._opensearch, self._seed = index, opensearch, seed
+
+    def __call__(
+        self, corpus: Corpus, queries: Mapping[str, str], relevant: Mapping[str, AbstractSet[str]]
+    ) -> Mapping[str, Sequence[str]]:
+        from trifuse.deploy.cli.training_negatives import mined_negatives, temporary_index
+
+        settings = resolve(opensearch=self._opensearch)
+        client = require_opensearch(opensearch_client(settings), settings)
+        try:
+            named = nullcontext(self._index) if self._index else temporary_index(client, corpus)
+            with named as index, _progress("mining negatives", len(queries)) as advance:
+                done = iter(range(1, len(queries) + 1))
+                found = mined_negatives(
+                    client,
+                    index,
+                    queries,
+                    relevant,
+                    seed=self._seed,
+                    progress=lambda: advance(next(done), ""),
+                )
+        finally:
+            client.close()
+        return {query: [each for each in some if each in corpus] for query, some in found.items()}
+
+
+@contextmanager
+def _progress(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
+    columns = (
+        TextColumn(what),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[said]}"),
+    )
+    with Progress(*columns, console=err) as progress:
+        task = progress.add_task(what, total=total, said="")
+        yield lambda done, said: progress.update(task, completed=done, said=said)
+
+
+def _tell(report: TrainingReport, folder: Path) -> None:
+    said = report.as_dict()
+    out.print(
+        f"{report.model}: {said['steps']:,} steps of {report.recipe.batch} in "
+        f"{report.seconds / 60:.1f} minutes on {report.device}, seed {said['seed']}\n"
+        f"loss      {said['loss_first']:.3f} to {said['loss_last']:.3f} (means of the first and last steps)\n"
+        f"accuracy  {said['accuracy_first']:.3f} to {said['accuracy_last']:.3f} (a query's positive first of "
+        f"{2 * report.recipe.batch} candidates)\n"
+        f"parity    {report.parity:.6f} (lowest cosine of a vector by ONNX and by torch)\n"
+        f"the model is in {folder}: use it with --encoder {folder}",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def _draw(report: TrainingReport, path: Path) -> None:
+    """The loss of each step, and its running mean."""
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError as error:
+        raise TrainingMissing("--plot needs matplotlib: pip install 'trifuse[tune]'") from error
+
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.subplots()
+    window = max(1, len(report.loss) // 20)
+    means = [
+        sum(report.loss[max(0, end - window) : end]) / min(window, end)
+        for end in range(1, len(report.loss) + 1)
+    ]
+    steps = range(1, len(report.loss) + 1)
+    axes.plot(steps, report.loss, color="0.8", linewidth=1, label="each step")
+    axes.plot(steps, means, linewidth=2, label=f"mean of {window} steps")
+    axes.set_xlabel("optimizer step")
+    axes.set_ylabel("loss")
+    axes.set_title(report.model)
+    axes.legend()
+    figure.savefig(path, dpi=150)

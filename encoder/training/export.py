@@ -1,0 +1,145 @@
+"""Trained towers to a model's folder: two ONNX graphs, a tokenizer, a description; checked beforehand."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import tempfile
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from trifuse.encoder.check import LONG, SHORT
+from trifuse.encoder.description import (
+    DESCRIPTION_FILE,
+    MODEL_FILE,
+    TOKENIZER_FILE,
+    ModelDescription,
+    read_model,
+)
+from trifuse.encoder.encode import OnnxEncoder
+from trifuse.encoder.errors import ExportFailed
+from trifuse.encoder.templates import Role
+from trifuse.encoder.texts import as_texts
+from trifuse.encoder.tokens import TextTokenizer
+from trifuse.encoder.training.batches import tensors
+from trifuse.encoder.training.towers import Towers, segments, vectors_of
+
+QUERY_FILE = "query.onnx"
+LEAST_COSINE = 0.9999
+"""Of a text's vector by the exported graph and by the trained model."""
+
+_OUTPUT = "last_hidden_state"
+
+
+def export_towers(
+    towers: Towers, tokenizer: Path, description: ModelDescription, folder: Path, *, texts: Sequence[str] = ()
+) -> float:
+    """Write a model's folder that `load_encoder` takes; its files are moved there once they are checked.
+
+    Args:
+        towers: on any device; they come back on the CPU.
+        tokenizer: the model's `tokenizer.json`.
+        description: of the model; its `query_model` must be `query.onnx`.
+        folder: made where it isn't there.
+        texts: more texts to compare vectors of, beside ours.
+
+    Returns:
+        the lowest cosine of a text's vector by the graph and by the model, of both towers.
+
+    Raises:
+        ExportFailed: it is below 0.9999, or the graph can't be made.
+    """
+    towers.to("cpu").eval()
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".new-", dir=folder) as temporary:
+        new = Path(temporary)
+        shutil.copyfile(tokenizer, new / TOKENIZER_FILE)
+        content = msgspec.json.format(msgspec.json.encode(description), indent=2)
+        (new / DESCRIPTION_FILE).write_bytes(content + b"\n")
+        for tower, file in ((towers.document, MODEL_FILE), (towers.query, QUERY_FILE)):
+            export_graph(tower, new / file)
+        cosine = lowest_cosine(towers, new, texts)
+        if cosine < LEAST_COSINE:
+            raise ExportFailed(
+                f"the exported graphs give vectors that are off (cosine {cosine:.6f}, expected "
+                f"{LEAST_COSINE} at least): nothing was written; use the versions of the extra 'train'"
+            )
+        for file in (MODEL_FILE, QUERY_FILE, TOKENIZER_FILE, DESCRIPTION_FILE):
+            (new / file).replace(folder / file)
+    return cosine
+
+
+def export_graph(tower: Any, path: Path) -> None:
+    """Write a transformer as an ONNX graph from token ids to token vectors, in one file.
+
+    Raises:
+        ExportFailed: it can't be written as a graph.
+    """
+    names = ["input_ids", "attention_mask", *(["token_type_ids"] if segments(tower) else [])]
+    example = tuple(torch.ones((2, 8), dtype=torch.int64) for _ in names)
+    axes = {0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC}
+    quiet = logging.getLogger("torch.onnx")
+    level = quiet.level
+    quiet.setLevel(logging.ERROR)  # it names every package that it could support, were it installed
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            program = torch.onnx.export(
+                _Positional(tower, names).eval(),
+                example,
+                input_names=names,
+                output_names=[_OUTPUT],
+                dynamic_shapes=(tuple(axes for _ in names),),
+                dynamo=True,
+                verbose=False,
+            )
+            if program is None:
+                raise ExportFailed(f"torch made no graph of a {type(tower).__name__}")
+            program.save(str(path), external_data=False)
+    except torch.onnx.errors.OnnxExporterError as error:
+        raise ExportFailed(f"a {type(tower).__name__} can't be written as an ONNX graph: {error}") from error
+    finally:
+        quiet.setLevel(level)
+
+
+class _Positional(nn.Module):
+    """A transformer that takes tensors by their place, and gives its last layer."""
+
+    def __init__(self, tower: Any, names: Sequence[str]) -> None:
+        super().__init__()
+        self.tower = tower
+        self.names = tuple(names)
+
+    def forward(self, *inputs: Tensor) -> Tensor:
+        hidden: Tensor = self.tower(**dict(zip(self.names, inputs, strict=True)), return_dict=True)[0]
+        return hidden
+
+
+def lowest_cosine(towers: Towers, folder: Path, texts: Sequence[str] = ()) -> float:
+    """The lowest cosine between a text's vectors by a folder's encoder and by the towers, of both roles."""
+    model = read_model(folder)
+    description = model.description
+    encoder = OnnxEncoder(model, threads=1)
+    clean, _ = as_texts([*SHORT, LONG, *texts])
+    tokenizer = TextTokenizer(
+        folder / TOKENIZER_FILE, description.max_tokens, separator=description.pair_separator
+    )
+    lowest = 1.0
+    roles: tuple[tuple[Role, Any], ...] = (("document", towers.document), ("query", towers.query))
+    for role, tower in roles:
+        found = encoder.encode(clean, role=role).vectors.astype(np.float64)
+        for text, vector in zip(clean, found, strict=True):
+            rows, _ = tokenizer.tokenize([description.prefix(role) + text])
+            expected = (
+                vectors_of(tower, tensors(tokenizer, rows, segments=segments(tower)))[0].double().numpy()
+            )
+            cosine = vector @ expected / (np.linalg.norm(vector) * np.linalg.norm(expected))
+            lowest = min(lowest, float(np.nan_to_num(cosine, nan=-1.0)))
+    return lowest

@@ -1,0 +1,103 @@
+"""A run's state on the disk: weights, optimizer, schedule, random numbers, and what was done so far."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from accelerate import Accelerator
+
+from trifuse.encoder.errors import CheckpointInvalid
+from trifuse.encoder.training.recipe import Recipe
+
+RECIPE_FILE = "recipe.json"
+
+
+class History:
+    """The loss and the accuracy of every step so far."""
+
+    def __init__(self) -> None:
+        self.loss: list[float] = []
+        self.accuracy: list[float] = []
+
+    @property
+    def steps(self) -> int:
+        """How many steps were done."""
+        return len(self.loss)
+
+    def add(self, loss: float, accuracy: float) -> None:
+        """Note a step."""
+        self.loss.append(loss)
+        self.accuracy.append(accuracy)
+
+    def state_dict(self) -> dict[str, list[float]]:
+        """What is kept of it in a state."""
+        return {"loss": list(self.loss), "accuracy": list(self.accuracy)}
+
+    def load_state_dict(self, state: dict[str, list[float]]) -> None:
+        """Take back what `state_dict` gave."""
+        self.loss, self.accuracy = list(state["loss"]), list(state["accuracy"])
+
+
+class SavedState:
+    """The states of one run, of which the last whole one is kept.
+
+    Args:
+        folder: holds `step-000500` and the like; made at the first save.
+        recipe: must be the same when the run is resumed.
+        schedule, history: are kept with the state.
+    """
+
+    def __init__(
+        self, accelerator: Accelerator, folder: Path, recipe: Recipe, schedule: Any, history: History
+    ) -> None:
+        self._accelerator = accelerator
+        self._folder = folder
+        self._recipe = recipe.as_dict()
+        self._history = history
+        accelerator.register_for_checkpointing(schedule, history)
+
+    def save(self) -> None:
+        """Write a state; it has its name only once it is whole, and the ones before it are removed then."""
+        target = self._folder / f"step-{self._history.steps:07d}"
+        new = target.with_suffix(".new")
+        self._accelerator.save_state(str(new))
+        self._accelerator.wait_for_everyone()
+        if self._accelerator.is_main_process:
+            (new / RECIPE_FILE).write_text(json.dumps(self._recipe, indent=2) + "\n")
+            before = self._whole()
+            new.rename(target)
+            for folder in before:
+                shutil.rmtree(folder)
+        self._accelerator.wait_for_everyone()
+
+    def load(self) -> None:
+        """Take back the last whole state, if there is one.
+
+        Raises:
+            CheckpointInvalid: it is of another recipe, or damaged.
+        """
+        whole = self._whole()
+        if not whole:
+            return
+        try:
+            recipe = json.loads((whole[-1] / RECIPE_FILE).read_text())
+        except (OSError, ValueError) as error:
+            raise CheckpointInvalid(
+                f"{whole[-1]} is damaged ({error}): delete it, and begin again without --resume"
+            ) from error
+        other = {name for name, value in self._recipe.items() if recipe.get(name) != value}
+        if other:
+            said = ", ".join(
+                f"{name} {recipe.get(name)} (now {self._recipe[name]})" for name in sorted(other)
+            )
+            raise CheckpointInvalid(
+                f"the run in {self._folder} was begun with {said}: resume it with what it was begun with, or "
+                "train into another folder"
+            )
+        self._accelerator.load_state(str(whole[-1]))
+
+    def _whole(self) -> list[Path]:
+        return sorted(path for path in self._folder.glob("step-*") if path.suffix != ".new")

@@ -1,0 +1,79 @@
+"""Two encoders that start as one: a tower for queries, a tower for documents."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from trifuse.encoder.errors import TrainingInvalid
+
+Tokens = dict[str, Tensor]
+"""`input_ids`, `attention_mask` and, where the model has segments, `token_type_ids`: (rows, length) int64."""
+
+
+class Towers(nn.Module):
+    """Both towers, copies of one transformer; a text's vector is its last layer's first token, as it comes.
+
+    Args:
+        transformer: a Hugging Face encoder without a pooler; it becomes the document tower.
+        trained_layers: the upper layers that are trained; None: everything.
+        gradient_checkpointing: keep few activations, and compute them twice.
+
+    Raises:
+        TrainingInvalid: the transformer has no such layers.
+    """
+
+    def __init__(
+        self, transformer: Any, *, trained_layers: int | None = None, gradient_checkpointing: bool = False
+    ) -> None:
+        super().__init__()
+        self.query = copy.deepcopy(transformer)
+        self.document = transformer
+        for tower in (self.query, self.document):
+            if trained_layers is not None:
+                freeze_below(tower, trained_layers)
+            if gradient_checkpointing:
+                tower.gradient_checkpointing_enable({"use_reentrant": False})
+
+    def forward(self, queries: Tokens, documents: Tokens) -> tuple[Tensor, Tensor]:
+        """(queries, dim) and (documents, dim) float32."""
+        return first_token(self.query, queries), first_token(self.document, documents)
+
+
+def first_token(tower: Any, tokens: Tokens) -> Tensor:
+    """(rows, dim) float32: the last layer at the first token."""
+    hidden: Tensor = tower(**tokens, return_dict=True).last_hidden_state
+    return hidden[:, 0].float()
+
+
+def freeze_below(tower: Any, trained_layers: int) -> None:
+    """Leave all but the upper layers as they are.
+
+    Raises:
+        TrainingInvalid: the model isn't a stack of layers as BERT is, or has fewer.
+    """
+    layers = getattr(getattr(tower, "encoder", None), "layer", None)
+    if not isinstance(layers, nn.ModuleList) or not hasattr(tower, "embeddings"):
+        raise TrainingInvalid(
+            f"trained_layers={trained_layers}: a {type(tower).__name__} has no stack of layers like BERT's; "
+            "train all of it"
+        )
+    if trained_layers > len(layers):
+        raise TrainingInvalid(f"trained_layers={trained_layers}: the model has {len(layers)} layers")
+    tower.requires_grad_(False)
+    for layer in layers[len(layers) - trained_layers :]:
+        layer.requires_grad_(True)
+
+
+def segments(tower: Any) -> bool:
+    """Whether a transformer tells the two parts of a pair apart."""
+    return int(getattr(tower.config, "type_vocab_size", 0) or 0) > 1
+
+
+def vectors_of(tower: Any, tokens: Tokens) -> Tensor:
+    """(rows, dim) float32 of a tower at rest: no dropout, no gradient."""
+    with torch.no_grad():
+        return first_token(tower.eval(), tokens)
