@@ -12,21 +12,20 @@ from opensearchpy import OpenSearch
 from trifuse.encoder.types import Encoder
 from trifuse.ranker.body import read_body
 from trifuse.ranker.clicked import Clicked
-from trifuse.ranker.errors import BodyError, RankerError, SearchRejected
-from trifuse.ranker.fuse import Candidate, fuse
+from trifuse.ranker.errors import BodyError
 from trifuse.ranker.lookups import Lookups
-from trifuse.ranker.page import collapse, group_values, key_of, page_body
 from trifuse.ranker.params import read_params
 from trifuse.ranker.plan import plan_filters
-from trifuse.ranker.profiles import MAX_DEPTH, Profile
+from trifuse.ranker.profiles import Profile
+from trifuse.ranker.ranking import Ranking, rank
 from trifuse.ranker.request import Request
-from trifuse.ranker.response import build_response, fused_hit, total_hits
-from trifuse.ranker.retrieved import Retrieved, read_answers, unchecked
-from trifuse.ranker.server import Answer, asking, too_many_terms
+from trifuse.ranker.response import build_response
+from trifuse.ranker.retrieved import Retrieved, confirmed, presumed, read_answers, routed, unchecked
+from trifuse.ranker.searches import Documents, ask_legs, check, fetch
 from trifuse.ranker.signals import encode
 from trifuse.ranker.target import check_collapse, index_expression
 from trifuse.ranker.targets import Targets
-from trifuse.ranker.types import ClickLookup, Key
+from trifuse.ranker.types import ClickLookup
 
 
 class HybridRanker:
@@ -110,87 +109,39 @@ class HybridRanker:
             encoded = encode(text, target, profile, self._encoder)
             looked_up = self._lookups.start(text, target, profile, encoded, leave_one_out=leave_one_out)
             request = Request(text, user, url, target, filters, encoded, profile)
-            retrieved = self._retrieve(request, looked_up)
+            retrieved, ranking, documents = self._retrieve(request, looked_up)
             # A hit from an index that wasn't known: an alias was moved meanwhile, perhaps to another space.
             if all(hit["_index"] in target.indices for hit in retrieved.raw_hits):
                 break
-        return self._respond(request, retrieved, started)
+        missing = [key for key in ranking.keys if key not in documents]
+        by_query = retrieved.reports["lexical"].state != "failed"
+        documents |= fetch(self._client, request, missing, by_query=by_query)
+        took_ms = round((time.perf_counter() - started) * 1000)
+        return build_response(request, retrieved, ranking, documents, took_ms=took_ms)
 
     def close(self) -> None:
         """End the threads that look up clicks; they end with the ranker too. It can still be used."""
         self._lookups.close()
 
-    def _retrieve(self, request: Request, looked_up: Callable[[], Clicked]) -> Retrieved:
-        """Search while the clicks are looked up; then check the clicked documents that no search brought."""
-        answers = self._ask(request, request.bodies())
+    def _retrieve(
+        self, request: Request, looked_up: Callable[[], Clicked]
+    ) -> tuple[Retrieved, Ranking, Documents]:
+        """What each leg brought, the ranking, and such documents of its page as came along.
+
+        The legs are searched while the clicks are looked up. Then those clicked documents that none brought
+        are checked, and in the same request the page is fetched that they lead to if they all are there.
+        """
+        answers = ask_legs(self._client, request)
         clicked = looked_up()
         ids = unchecked(request, clicked, answers)
+        documents: Documents = {}
         if ids:
-            try:
-                answers |= self._ask(request, {"clicks": request.clicks_body(ids)})
-            except RankerError as error:
-                answers["clicks"] = Answer(503, {"reason": str(error)}, {})
-        return read_answers(request, clicked, answers)
-
-    def _ask(self, request: Request, bodies: Mapping[str, dict[str, Any]]) -> dict[str, Answer]:
-        if not bodies:
-            return {}
-        lines = [line for body in bodies.values() for line in (request.header, body)]
-        with asking(request.target.expression):
-            answer = self._client.msearch(body=lines, params=dict(request.url.naming))
-        items = zip(bodies, answer["responses"], strict=True)
-        return {leg: Answer.of(item) for leg, item in items}
-
-    def _respond(self, request: Request, retrieved: Retrieved, started: float) -> dict[str, Any]:
-        user, field = request.user, request.user.collapse
-        space = request.target.space_of(request.profile.vector_field)
-        similarity = space.encoder.similarity if space else None
-        segment = retrieved.clicked.segment
-        fusion = fuse(retrieved.hits, request.profile, segment=segment, similarity=similarity)
-        groups = group_values(retrieved.raw_hits, field) if field is not None else {}
-        places = collapse(fusion.keys, groups) if field is not None else range(len(fusion.keys))
-        page = [fusion.candidate(place) for place in places[user.start : user.start + user.size]]
-        fetched = self._fetch(request, retrieved, page)
-        hits = [
-            fused_hit(
-                fetched[each.key], each, similarity, {field: [groups[each.key]]} if field is not None else {}
-            )
-            for each in page
-            if each.key in fetched
-        ]
-        return build_response(
-            request,
-            retrieved,
-            total=total_hits(request, retrieved) if user.tracks_total else None,
-            max_score=float(fusion.scores[0]) if fusion.keys else None,
-            hits=hits,
-            took_ms=round((time.perf_counter() - started) * 1000),
-        )
-
-    def _fetch(
-        self, request: Request, retrieved: Retrieved, page: Sequence[Candidate]
-    ) -> dict[Key, Mapping[str, Any]]:
-        """The page's documents; one that was deleted meanwhile is missing."""
-        if not page:
-            return {}
-        query = request.query if retrieved.reports["lexical"].state != "failed" else None
-        keys = [candidate.key for candidate in page]
-        size = len(keys)
-        while True:
-            body = page_body(request.user, query, keys, request.target.vector_fields(), size=size)
-            try:
-                with asking(request.target.expression):
-                    answer = self._client.search(
-                        index=request.target.expression, body=body, params=dict(request.url.header)
-                    )
-            except SearchRejected as error:
-                # The lexical leg would have said so, had it run.
-                if query is None or not too_many_terms(error.error):
-                    raise
-                query = None
-                continue
-            fetched = {key_of(hit): hit for hit in answer["hits"]["hits"]}
-            # Documents with the same ids and other routings may have taken the places of those asked for.
-            if len(fetched) < size or fetched.keys() >= set(keys) or size == MAX_DEPTH:
-                return fetched
-            size = min(10 * size, MAX_DEPTH)
+            guess = presumed(request, clicked, answers, ids)
+            ranking = rank(request, guess) if guess else None
+            page = ranking.keys if ranking else []
+            answer, documents = check(self._client, request, ids, page, plainly=routed(answers))
+            if guess and ranking and (right := confirmed(guess, answer)):
+                return right, ranking, documents
+            answers["clicks"] = answer
+        retrieved = read_answers(request, clicked, answers)
+        return retrieved, rank(request, retrieved), documents

@@ -28,7 +28,7 @@ def filtered_query(query: Clause, given: Clause | None) -> Clause:
 
 def lexical_body(user: UserBody, query: Clause, *, size: int, vector_fields: Sequence[str]) -> dict[str, Any]:
     """The user's own search, `size` hits deep."""
-    body = {**_leg(user, size), **user.lexical, "query": query}
+    body = {**leg_body(user, size), **user.lexical, "query": query}
     if user.post_filter is not None:
         body["post_filter"] = user.post_filter
     for key in ("aggs", "aggregations"):
@@ -51,16 +51,16 @@ def dense_clause(
 
 def dense_body(user: UserBody, clause: Clause, *, size: int) -> dict[str, Any]:
     """The nearest documents."""
-    return {**_leg(user, size), "query": clause, "track_total_hits": False}
+    return {**leg_body(user, size), "query": clause, "track_total_hits": False}
 
 
 def clicks_body(user: UserBody, ids: Sequence[str], filter: Clause | None, *, size: int) -> dict[str, Any]:
     """Those of the clicked documents that exist and match the filter."""
     clauses: list[Clause] = [{"ids": {"values": list(ids)}}, *items(filter)]
-    return {**_leg(user, size), "query": {"bool": {"filter": clauses}}, "track_total_hits": False}
+    return {**leg_body(user, size), "query": {"bool": {"filter": clauses}}, "track_total_hits": False}
 
 
-def _leg(user: UserBody, size: int) -> dict[str, Any]:
+def leg_body(user: UserBody, size: int) -> dict[str, Any]:
     """What all legs share: ids and scores alone, and no pipeline over them."""
     body: dict[str, Any] = {"size": size, "_source": False, "search_pipeline": "_none"}
     if user.collapse is not None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from trifuse.encoder.templates import clean_text
 from trifuse.ranker.body import UserBody
+from trifuse.ranker.checks import check_bodies
 from trifuse.ranker.legs import (
     clicks_body,
     dense_body,
@@ -16,12 +17,16 @@ from trifuse.ranker.legs import (
     lexical_body,
     text_query,
 )
+from trifuse.ranker.page import page_body
 from trifuse.ranker.params import UrlParams
 from trifuse.ranker.plan import FilterPlan
 from trifuse.ranker.profiles import MAX_DEPTH, Profile
 from trifuse.ranker.signals import Encoded
 from trifuse.ranker.target import Target
-from trifuse.ranker.types import Clause
+from trifuse.ranker.types import Clause, Key, Similarity
+
+_NAMESAKES = 10
+"""So many documents of an index may share an id, under several routings."""
 
 
 @dataclass(frozen=True)
@@ -56,15 +61,38 @@ class Request:
         """The header of each leg in `_msearch`."""
         return {"index": self.target.expression, **self.url.header}
 
+    @property
+    def similarity(self) -> Similarity | None:
+        """What the vectors are compared by; None where there are none."""
+        space = self.target.space_of(self.profile.vector_field)
+        return space.encoder.similarity if space else None
+
     def bodies(self) -> dict[str, dict[str, Any]]:
         """Leg to body, for the legs that search and have something to search by."""
         made = {"lexical": self._lexical(), "dense": self._dense()}
         return {leg: body for leg, body in made.items() if body is not None}
 
+    def check_bodies(self, ids: Sequence[str]) -> list[dict[str, Any]]:
+        """The searches for those of some clicked documents that are there and match the filters."""
+        return check_bodies(self.user, ids, self.filters.clause, indices=len(self.target.indices))
+
     def clicks_body(self, ids: Sequence[str]) -> dict[str, Any]:
-        """The search for those of some clicked documents that are there and match the filters."""
-        size = min(len(ids) * len(self.target.indices), MAX_DEPTH)
+        """The same in one search, which reads the documents' ids and routings."""
+        size = min(len(ids) * len(self.target.indices) * _NAMESAKES, MAX_DEPTH)
         return clicks_body(self.user, ids, self.filters.clause, size=size)
+
+    def page_body(
+        self, keys: Sequence[Key], *, by_query: bool = True, size: int | None = None
+    ) -> dict[str, Any]:
+        """The search for the documents of a page, as the user wants them shown.
+
+        Args:
+            by_query: with the user's query beside their ids, to highlight and to explain.
+            size: how many hits, where documents of the same ids may come along.
+        """
+        query = self.query if by_query else None
+        size = len(keys) if size is None else size
+        return page_body(self.user, query, keys, self.target.vector_fields(), size=size)
 
     def _lexical(self) -> dict[str, Any] | None:
         size = self.profile.depth

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from trifuse.ranker.fuse import Candidate, LegHits
 from trifuse.ranker.past_queries import similarity_of
+from trifuse.ranker.ranking import Ranking
 from trifuse.ranker.request import Request
 from trifuse.ranker.retrieved import Retrieved
-from trifuse.ranker.types import Similarity
+from trifuse.ranker.types import Key
 
 _PAST_QUERIES = 10
 """So many of the past queries that gave evidence are shown."""
@@ -38,20 +39,21 @@ def total_hits(request: Request, retrieved: Retrieved) -> dict[str, Any]:
     return {"value": max(counted, len(lexical | others)), "relation": "eq" if exact else "gte"}
 
 
-def fused_hit(
-    fetched: Mapping[str, Any], candidate: Candidate, similarity: Similarity | None, group: Mapping[str, Any]
+def _hit(
+    request: Request, ranking: Ranking, candidate: Candidate, found: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """A fetched hit with its fused score, what each leg gave it, and the value that it was collapsed on."""
+    """A hit with its fused score, what each leg gave it, and the value that it was collapsed on."""
     legs: dict[str, Any] = {
         leg: None if value is None else asdict(value) for leg, value in candidate.legs.items()
     }
-    if legs["dense"] is not None and similarity is not None:
-        legs["dense"]["similarity"] = similarity_of(legs["dense"]["score"], similarity)
-    hit = {**fetched, "_score": candidate.score, "trifuse": {"legs": legs}}
-    if "_explanation" in fetched:
-        hit["_explanation"] = _explanation(candidate, fetched["_explanation"])
-    if group:
-        hit["fields"] = {**fetched.get("fields", {}), **group}
+    if legs["dense"] is not None and request.similarity is not None:
+        legs["dense"]["similarity"] = similarity_of(legs["dense"]["score"], request.similarity)
+    hit = {**found, "_score": candidate.score, "trifuse": {"legs": legs}}
+    if "_explanation" in found:
+        hit["_explanation"] = _explanation(candidate, found["_explanation"])
+    if request.user.collapse is not None:
+        group = {request.user.collapse: [ranking.groups[candidate.key]]}
+        hit["fields"] = {**found.get("fields", {}), **group}
     return hit
 
 
@@ -71,21 +73,26 @@ def _explanation(candidate: Candidate, of_query: Mapping[str, Any]) -> dict[str,
 def build_response(
     request: Request,
     retrieved: Retrieved,
+    ranking: Ranking,
+    documents: Mapping[Key, Mapping[str, Any]],
     *,
-    total: Mapping[str, Any] | None,
-    max_score: float | None,
-    hits: Sequence[Mapping[str, Any]],
     took_ms: int,
 ) -> dict[str, Any]:
     """The whole response; aggregations, suggestions and shards are the lexical leg's."""
     lexical, clicked = retrieved.lexical, retrieved.clicked
     weights = request.profile.weights_in(clicked.segment)
-    found = {"max_score": max_score, "hits": list(hits)}
+    hits = [
+        _hit(request, ranking, each, documents[each.key]) for each in ranking.page if each.key in documents
+    ]
+    best = float(ranking.fusion.scores[0]) if ranking.fusion.keys else None
+    found: dict[str, Any] = {"max_score": best, "hits": hits}
+    if request.user.tracks_total:
+        found = {"total": total_hits(request, retrieved), **found}
     answer: dict[str, Any] = {
         "took": took_ms,
         "timed_out": retrieved.timed_out,
         "_shards": lexical.get("_shards", {"total": 0, "successful": 0, "skipped": 0, "failed": 0}),
-        "hits": found if total is None else {"total": dict(total), **found},
+        "hits": found,
     }
     answer.update({key: lexical[key] for key in ("aggregations", "suggest") if key in lexical})
     answer["trifuse"] = {

@@ -54,6 +54,11 @@ class Retrieved:
         return any(bool(answer.content.get("timed_out")) for answer in self.answers.values())
 
 
+def routed(answers: Mapping[str, Answer]) -> bool:
+    """Whether any hit is of a document that was indexed under a routing of its own."""
+    return any("_routing" in hit for answer in answers.values() for hit in answer.hits)
+
+
 def unchecked(request: Request, clicked: Clicked, answers: Mapping[str, Answer]) -> list[str]:
     """The clicked documents of which it isn't known yet whether they are there and match the filters.
 
@@ -62,10 +67,9 @@ def unchecked(request: Request, clicked: Clicked, answers: Mapping[str, Answer])
     filters of the alias and of the body, which the server applies to it). Only where an id may name several
     documents, in several indices or under several routings, another leg's hit doesn't settle it.
     """
-    others = [hit for answer in answers.values() for hit in answer.hits]
-    if len(request.target.indices) > 1 or any("_routing" in hit for hit in others):
+    if len(request.target.indices) > 1 or routed(answers):
         return list(clicked.scores)
-    brought = {hit["_id"] for hit in others}
+    brought = {hit["_id"] for answer in answers.values() for hit in answer.hits}
     return [id for id in clicked.scores if id not in brought]
 
 
@@ -96,6 +100,32 @@ def read_answers(request: Request, clicked: Clicked, answers: Mapping[str, Answe
             hits[leg] = LegHits.of(_scored(answer), depth=request.profile.depth)
         reports[leg] = _report(request, clicked, leg, answer, before, len(hits[leg].keys))
     return Retrieved(answers, clicked, hits, reports)
+
+
+def presumed(
+    request: Request, clicked: Clicked, answers: Mapping[str, Answer], ids: Iterable[str]
+) -> Retrieved | None:
+    """What the legs brought, if these clicked documents are all there and match.
+
+    It is the right guess nearly always, and leads to the page before it is known. None where it takes more
+    to guess: which index a document is in, its routing, or what it is collapsed on.
+    """
+    if request.user.collapse is not None or len(request.target.indices) > 1 or routed(answers):
+        return None
+    (index,) = request.target.indices
+    there = Answer(200, None, {"hits": {"hits": [{"_id": id, "_index": index} for id in ids]}})
+    return read_answers(request, clicked, {**answers, "clicks": there})
+
+
+def confirmed(guess: Retrieved, answer: Answer) -> Retrieved | None:
+    """The guess, with the answer about the clicked documents in it; None where it was wrong."""
+    expected, found = ({key_of(hit) for hit in each.hits} for each in (guess.answers["clicks"], answer))
+    if answer.error is not None or answer.partial or found != expected:
+        return None
+    report = guess.reports["clicks"]
+    report = replace(report, took_ms=report.took_ms + answer.took_ms)
+    answers, reports = {**guess.answers, "clicks": answer}, {**guess.reports, "clicks": report}
+    return replace(guess, answers=answers, reports=reports)
 
 
 _NOTHING_TO_ASK = Answer(200, None, {})

@@ -1,0 +1,137 @@
+"""Clicked documents that no other leg brought: there or not, under the filters, whatever their routing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from opensearchpy import OpenSearch
+
+from trifuse.ranker import HybridRanker, Profile
+
+STROKE = {"query": {"match": {"title": "stroke"}}}
+MINE = {"term": {"tenant": "a"}}
+LEXICAL = Profile.from_dict({"weights": {"lexical": 1, "clicks": 1}, "clicks": {"candidates": 10_000}})
+
+
+class Counting:
+    """A client that notes what is asked of it."""
+
+    def __init__(self, client: OpenSearch) -> None:
+        self._client = client
+        self.asked: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        self.asked += [name] * (name in ("msearch", "search"))
+        return getattr(self._client, name)
+
+
+def by_clicks(response: Mapping[str, Any]) -> list[str]:
+    return [hit["_id"] for hit in response["hits"]["hits"] if hit["trifuse"]["legs"]["clicks"]]
+
+
+@pytest.mark.parametrize("filter", [None, MINE])
+def test_more_than_fit_into_one_query(
+    client: OpenSearch, make_index: Callable[..., str], given_clicks: Any, filter: Any
+) -> None:
+    """1,300 were clicked, of which every third is another tenant's, and 100 are gone."""
+    index = make_index([{"_id": f"d{n}", "tenant": "b" if n % 3 == 0 else "a"} for n in range(1200)])
+    scores = {f"d{n}": 1.0 + n for n in range(1300)}
+    ranker = HybridRanker(client, None, given_clicks(scores), LEXICAL)
+    response = ranker.search(index, STROKE, text="stroke", filter=filter, size=100)
+    there = [n for n in range(1200) if filter is None or n % 3]
+    assert response["trifuse"]["legs"]["clicks"]["hits"] == len(there)
+    assert by_clicks(response) == [f"d{n}" for n in reversed(there[-100:])]
+    assert response["hits"]["total"] == {"value": len(there), "relation": "eq"}
+
+
+def test_the_page_comes_along_where_all_are_there(
+    client: OpenSearch, make_index: Callable[..., str], given_clicks: Any
+) -> None:
+    """Two requests: the legs, and the check with the page. As many as without clicks."""
+    index = make_index([{"_id": "1", "title": "stroke"}, {"_id": "2", "title": "asthma"}])
+    body = {**STROKE, "highlight": {"fields": {"title": {}}}, "version": True}
+    plain = HybridRanker(client, profile=LEXICAL).search(index, body, text="stroke")["hits"]["hits"]
+    counting = Counting(client)
+    ranker = HybridRanker(counting, None, given_clicks({"2": 1.0}), LEXICAL)  # type: ignore[arg-type]
+    hits = ranker.search(index, body, text="stroke")["hits"]["hits"]
+    assert counting.asked == ["msearch", "msearch"]
+    assert [hit["_id"] for hit in hits] == ["1", "2"]
+    assert hits[1]["_source"] == {"title": "asthma"}
+    shown = ("_source", "highlight", "_version", "_index")
+    assert {key: hits[0][key] for key in shown} == {key: plain[0][key] for key in shown}
+
+
+def test_a_clicked_document_that_is_not_there_takes_no_place_on_the_page(
+    client: OpenSearch, make_index: Callable[..., str], given_clicks: Any
+) -> None:
+    """It and another tenant's were first on the page that was guessed."""
+    index = make_index(
+        [
+            {"_id": "1", "title": "stroke", "tenant": "a"},
+            {"_id": "2", "title": "stroke in adults", "tenant": "a"},
+            {"_id": "other", "title": "asthma", "tenant": "b"},
+            {"_id": "mine", "title": "asthma", "tenant": "a"},
+        ]
+    )
+    scores = {"gone": 9.0, "other": 8.0, "mine": 7.0, "1": 1.0}
+    ranker = HybridRanker(client, None, given_clicks(scores), LEXICAL)
+    response = ranker.search(index, STROKE, text="stroke", filter=MINE, size=2)
+    assert [hit["_id"] for hit in response["hits"]["hits"]] == ["1", "mine"]
+    everything = ranker.search(index, STROKE, text="stroke", filter=MINE)
+    assert [hit["_id"] for hit in everything["hits"]["hits"]] == ["1", "mine", "2"]
+    assert response["trifuse"]["legs"]["clicks"]["hits"] == 2
+
+
+def test_a_routing_that_no_other_hit_has(
+    client: OpenSearch, make_index: Callable[..., str], given_clicks: Any
+) -> None:
+    """As where children are beside their parents: `x` is there twice, of two tenants."""
+    index = make_index(
+        [
+            {"_id": "1", "title": "stroke", "tenant": "a"},
+            {"_id": "x", "title": "asthma", "tenant": "a", "_routing": "a"},
+            {"_id": "x", "title": "asthma", "tenant": "b", "_routing": "d"},
+        ],
+        shards=4,
+    )
+    ranker = HybridRanker(client, None, given_clicks({"x": 1.0}), LEXICAL)
+    response = ranker.search(index, STROKE, text="stroke", filter=MINE)
+    found = [(hit["_id"], hit.get("_routing"), hit["_source"]["tenant"]) for hit in response["hits"]["hits"]]
+    assert found == [("1", None, "a"), ("x", "a", "a")]
+    both = ranker.search(index, STROKE, text="stroke")["hits"]["hits"]
+    assert sorted((hit["_id"], hit.get("_routing", "")) for hit in both) == [
+        ("1", ""),
+        ("x", "a"),
+        ("x", "d"),
+    ]
+
+
+def test_an_alias_of_two_indices(
+    client: OpenSearch, make_index: Callable[..., str], given_clicks: Any
+) -> None:
+    """Both have a document of that id, and the lexical leg brings one of them."""
+    one = make_index([{"_id": "1", "title": "stroke"}, {"_id": "3", "title": "asthma"}], suffix="-1")
+    two = make_index([{"_id": "1", "title": "asthma"}], suffix="-2")
+    for index in (one, two):
+        client.indices.put_alias(index=index, name=f"{one}-both")
+    ranker = HybridRanker(client, None, given_clicks({"1": 2.0, "3": 1.0}), LEXICAL)
+    hits = ranker.search(f"{one}-both", STROKE, text="stroke")["hits"]["hits"]
+    assert [(hit["_id"], hit["_index"]) for hit in hits] == [("1", one), ("1", two), ("3", one)]
+
+
+def test_groups_of_clicked_documents(
+    client: OpenSearch, make_index: Callable[..., str], given_clicks: Any
+) -> None:
+    index = make_index(
+        [
+            {"_id": "1", "title": "stroke", "tenant": "a"},
+            {"_id": "2", "title": "asthma", "tenant": "b"},
+            {"_id": "3", "title": "asthma", "tenant": "b"},
+        ]
+    )
+    ranker = HybridRanker(client, None, given_clicks({"2": 2.0, "3": 1.0}), LEXICAL)
+    body = {**STROKE, "collapse": {"field": "tenant"}}
+    hits = ranker.search(index, body, text="stroke")["hits"]["hits"]
+    assert [(hit["_id"], hit["fields"]["tenant"]) for hit in hits] == [("1", ["a"]), ("2", ["b"])]
