@@ -1,44 +1,53 @@
-"""`trifuse clicks`: the click log into an index's evidence, a look at it, and its remaking."""
+"""`trifuse clicks`: a click log into an index's evidence, a look at it, its remaking, and out again."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 import typer
-from redis import Redis
-from redis.exceptions import RedisError
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from trifuse.deploy.cli.clicks_forget import forget_command
+from trifuse.deploy.cli.clicks_options import (
+    MAX_A_DAY,
+    MIN_VISITORS,
+    IndexOption,
+    MaxADayOption,
+    MinVisitorsOption,
+    SizeOption,
+    click_store,
+    progress,
+    warn_if_evicting,
+)
+from trifuse.deploy.cli.clicks_positions import positions_command
+from trifuse.deploy.cli.clicks_visitors import sessions_command
 from trifuse.deploy.cli.common import (
     BrokerOption,
     JsonOption,
     OpenSearchOption,
     RedisOption,
     emit,
-    err,
     fail,
-    index_name,
     out,
 )
-from trifuse.deploy.config import Settings, celery_app, opensearch_client, redis_client, resolve
+from trifuse.deploy.config import Settings, celery_app, opensearch_client, resolve
 from trifuse.indexer.hints import Enqueue
-from trifuse.worker.clicks.checks import DUPLICATE
-from trifuse.worker.clicks.errors import ClickStoreDown, UnreadableLog
+from trifuse.worker.clicks.checks import DUPLICATE, NO_FAULTS
+from trifuse.worker.clicks.errors import UnreadableLog
+from trifuse.worker.clicks.forgotten import FORGOTTEN
 from trifuse.worker.clicks.intake import Intake
-from trifuse.worker.clicks.reading import AUTO, FORMATS, read_clicks
+from trifuse.worker.clicks.reading import AUTO, FORMATS, read_log
 from trifuse.worker.clicks.rebuild import RebuildReport, rebuild
+from trifuse.worker.clicks.rejections import Rejections, rejections
 from trifuse.worker.clicks.report import IntakeReport
 from trifuse.worker.clicks.show import clicked_documents, top_queries
 
 clicks = typer.Typer(
     name="clicks",
-    help="The click log: load it, look at it, make its counts again.",
+    help="The click log: load it, look at it, make its counts again, forget parts of it.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
@@ -46,15 +55,21 @@ clicks = typer.Typer(
 FilesArgument = Annotated[
     list[str], typer.Argument(metavar="FILE", help="Files (plain or gzip), folders; - is standard input.")
 ]
-IndexOption = Annotated[
-    str,
-    typer.Option("--index", help="The search index, or alias, that was clicked on.", callback=index_name),
-]
 FormatOption = Annotated[
     str, typer.Option("--format", metavar="|".join((AUTO, *FORMATS)), help="What the files hold.")
 ]
+ReportOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--report",
+        dir_okay=False,
+        help="Write every rejected record to this file, a line each: place, reason, id, and the record.",
+    ),
+]
 QueryOption = Annotated[str | None, typer.Option("--query", help="Show the documents clicked for it.")]
-SizeOption = Annotated[int, typer.Option("--size", min=1, max=10_000, help="Rows to show at most.")]
+
+_KNOWN = NO_FAULTS | {FORGOTTEN}
+"""Reasons not to count an event that is as it should be: a log that is loaded again has many."""
 
 
 def register(app: typer.Typer) -> None:
@@ -67,6 +82,9 @@ def load_command(
     files: FilesArgument,
     index: IndexOption,
     format: FormatOption = AUTO,
+    report: ReportOption = None,
+    min_visitors: MinVisitorsOption = MIN_VISITORS,
+    max_a_day: MaxADayOption = MAX_A_DAY,
     as_json: JsonOption = False,
     opensearch: OpenSearchOption = None,
     redis: RedisOption = None,
@@ -78,7 +96,7 @@ def load_command(
 
     [bold]medcpt[/bold]: lines of qid, pmid, click, and qid2info.json: both files, or their folder.
 
-    [bold]tripclick[/bold]: the daily logs, or qrels with topics (or lines of id, tab, text).
+    [bold]tripclick[/bold]: the daily logs, or qrels with their topics, as TREC or TSV.
 
     [bold]jsonl[/bold]: lines such as
 
@@ -88,8 +106,11 @@ def load_command(
     user, position (from 1), count, kind (click or impression) and shown (the
     ids on the page) may stand. Without an event_id, equal lines are one event.
 
+    Where records were rejected, the first place of each reason is said.
+
     Examples:
     [bold]trifuse clicks load ubi_queries.ndjson ubi_events.ndjson.gz --index trials[/bold]
+    [bold]trifuse clicks load logs/ --index trials --report rejected.ndjson[/bold]
     [bold]zcat clicks.jsonl.gz | trifuse clicks load - --index trials[/bold]
     """
     if format not in (AUTO, *FORMATS):
@@ -99,28 +120,39 @@ def load_command(
     for file in files:
         if file != "-" and not Path(file).exists():
             raise typer.BadParameter(f"there is no file or folder {file!r}", param_hint="FILE")
+        if report is not None and report.exists() and file != "-" and report.samefile(file):
+            raise typer.BadParameter(f"{file!r} is to be read: name another file", param_hint="--report")
     settings = resolve(opensearch=opensearch, redis=redis, broker=broker)
-    store = _store(settings)
-    intake = Intake(opensearch_client(settings), store, index, enqueue=_enqueue(settings))
-    report, broken = IntakeReport(), None
-    with _progress("counting clicks") as show:
+    store = click_store(settings)
+    warn_if_evicting(store)
+    intake = Intake(
+        opensearch_client(settings),
+        store,
+        index,
+        min_visitors=min_visitors,
+        max_a_day=max_a_day,
+        enqueue=_enqueue(settings),
+    )
+    result, broken = IntakeReport(), None
+    with rejections(report) as rejected, progress("counting clicks") as show:
 
         def step(so_far: IntakeReport) -> None:
-            nonlocal report
-            report = so_far
-            show(_counted(report))
+            nonlocal result
+            result = so_far
+            show(_counted(result))
 
         try:
-            intake.take(read_clicks(files, format, stdin=sys.stdin.buffer), progress=step)
+            events = read_log(files, format, stdin=sys.stdin.buffer)
+            intake.take(events, progress=step, on_reject=rejected)
         except UnreadableLog as error:
             broken = error
     if as_json:
-        emit(report.as_dict())
+        emit({**result.as_dict(), "rejected_first": rejected.first})
     else:
-        _tell(report)
+        _tell(result, rejected, report)
     if broken is not None:
         fail(str(broken))
-    if _rejected(report):  # a log that is loaded again has nothing but duplicates
+    if _rejected(result):
         raise typer.Exit(1)
 
 
@@ -135,28 +167,33 @@ def show_command(
 ) -> None:
     """Show the most clicked queries, or the documents clicked for one query, by decayed clicks.
 
-    A click counts half after each 90 days.
+    A click counts half after each 90 days. Only queries that enough visitors
+    made are listed; the documents of one that is named are shown in any case,
+    beside the clicks that were to be expected where they stood on the page.
 
-    Example: [bold]trifuse clicks show --index trials --query "asthma in children"[/bold]
+    Examples:
+    [bold]trifuse clicks show --index trials[/bold]
+    [bold]trifuse clicks show --index trials --query "asthma in children"[/bold]
     """
     settings = resolve(opensearch=opensearch, redis=redis)
-    store = _store(settings)
+    store = click_store(settings)
     if query is not None:
         documents = clicked_documents(store, index, query, size)
         if as_json:
             emit({"query": query, "documents": documents})
             return
         missing = f"no clicks of {index} are counted for {query!r}"
-        table = Table("document", "decayed clicks", title=query)
+        table = Table("document", "decayed clicks", "expected", title=query)
         for document in documents:
-            table.add_row(document.id, f"{document.clicks:.3g}")
+            table.add_row(document.id, f"{document.clicks:.3g}", f"{document.expected:.3g}")
     else:
         queries = top_queries(opensearch_client(settings), store, index, size)
         if as_json:
             emit({"queries": queries})
             return
         missing = (
-            f"no clicks are counted for {index}: `trifuse clicks load FILE --index {index}` counts a log's"
+            f"no query of {index} has clicks of enough visitors: `trifuse clicks load FILE --index {index}` "
+            "counts a log's"
         )
         table = Table("query", "clicks", "documents", title=f"queries of {index}")
         for item in queries:
@@ -167,6 +204,8 @@ def show_command(
 @clicks.command("rebuild")
 def rebuild_command(
     index: IndexOption,
+    min_visitors: MinVisitorsOption = MIN_VISITORS,
+    max_a_day: MaxADayOption = MAX_A_DAY,
     as_json: JsonOption = False,
     opensearch: OpenSearchOption = None,
     redis: RedisOption = None,
@@ -180,13 +219,21 @@ def rebuild_command(
     Example: [bold]trifuse clicks rebuild --index trials[/bold]
     """
     settings = resolve(opensearch=opensearch, redis=redis)
-    store = _store(settings)
-    with _progress("rebuilding") as show:
+    store = click_store(settings)
+    warn_if_evicting(store)
+    with progress("rebuilding") as show:
 
         def step(report: RebuildReport) -> None:
             show(f"{report.queries:,} queries, {report.clicks:,} clicks")
 
-        report = rebuild(opensearch_client(settings), store, index, progress=step)
+        report = rebuild(
+            opensearch_client(settings),
+            store,
+            index,
+            min_visitors=min_visitors,
+            max_a_day=max_a_day,
+            progress=step,
+        )
     if as_json:
         emit(msgspec.structs.asdict(report))
     else:
@@ -202,7 +249,12 @@ def rebuild_command(
         )
 
 
-def _tell(report: IntakeReport) -> None:
+clicks.command("sessions")(sessions_command)
+clicks.command("positions")(positions_command)
+clicks.command("forget")(forget_command)
+
+
+def _tell(report: IntakeReport, rejected: Rejections, file: Path | None) -> None:
     out.print(
         f"read {report.read:,}: {_counted(report)}; {report.queries:,} new queries, "
         f"{report.pairs:,} new pairs of query and document; kept "
@@ -210,30 +262,26 @@ def _tell(report: IntakeReport) -> None:
         soft_wrap=True,
     )
     for reason, number in report.rejected.most_common():
-        if reason != DUPLICATE:
-            out.print(f"  {reason}: {number:,}", markup=False)
+        if reason == DUPLICATE:
+            continue
+        first = f", first at {rejected.first[reason]}" if reason in rejected.first else ""
+        out.print(f"  {reason}: {number:,}{first}", markup=False, soft_wrap=True)
+    if rejected.first:
+        where = f"all are in {file}" if file else "--report FILE writes them all"
+        out.print(where, markup=False, soft_wrap=True)
 
 
 def _counted(report: IntakeReport) -> str:
-    known = report.rejected[DUPLICATE]
-    return f"{report.counted:,} counted, {known:,} known already, {_rejected(report):,} rejected"
+    known = sum(number for reason, number in report.rejected.items() if reason in _KNOWN)
+    return (
+        f"{report.counted:,} counted, {known:,} known already or over a visitor's cap, "
+        f"{_rejected(report):,} rejected"
+    )
 
 
 def _rejected(report: IntakeReport) -> int:
-    """Events that can't be used: one that is counted already isn't among them."""
-    return report.read - report.counted - report.rejected[DUPLICATE]
-
-
-def _store(settings: Settings) -> Redis:
-    """The click store, once it has answered: a log isn't read for nothing."""
-    store = redis_client(settings, timeout_s=30.0)
-    try:
-        store.ping()
-    except (RedisError, OSError) as error:
-        raise ClickStoreDown(
-            f"the click store doesn't answer ({error}): start Redis, or name another with --redis"
-        ) from error
-    return store
+    """Events that can't be used."""
+    return sum(number for reason, number in report.rejected.items() if reason not in _KNOWN)
 
 
 def _enqueue(settings: Settings) -> Enqueue | None:
@@ -242,11 +290,3 @@ def _enqueue(settings: Settings) -> Enqueue | None:
     from trifuse.worker.enqueue import celery_enqueue
 
     return celery_enqueue(celery_app(settings))
-
-
-@contextmanager
-def _progress(what: str) -> Iterator[Callable[[str], None]]:
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=err) as progress:
-        task = progress.add_task(what)
-        yield lambda text: progress.update(task, description=f"{what}: {text}")

@@ -1,4 +1,4 @@
-"""`trifuse clicks load`, `show` and `rebuild`, as one types them."""
+"""`trifuse clicks load`, `show` and `rebuild`, as one types them; every query is public."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ def run(services: Any, index: str, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Runs a command on the index; the broker is one that no worker listens to."""
     for name, value in services.environ().items():
         monkeypatch.setenv(name, value)
+    monkeypatch.setenv("TRIFUSE_CLICKS_MIN_VISITORS", "1")
 
     def call(command: str, *args: str, stdin: str | None = None) -> Result:
         return CliRunner().invoke(app, ["clicks", command, *args, "--index", index], input=stdin)
@@ -54,6 +55,7 @@ def test_load_show_rebuild(run: Run, tmp_path: Path) -> None:
         "pairs": 3,
         "impressions": 0,
         "ignored": 0,
+        "rejected_first": {},
     }
     again = run("load", str(log), "--json")
     assert again.exit_code == 0
@@ -77,18 +79,74 @@ def test_load_show_rebuild(run: Run, tmp_path: Path) -> None:
 
 
 def test_tables_for_people(run: Run) -> None:
-    assert "no clicks" in run("show").stdout
+    assert "no query" in run("show").stdout
     assert "'copd'" in run("show", "--query", "copd").stdout
     loaded = run("load", "-", stdin=lines(*LINES, {"query": "asthma", "doc_id": "gone"}))
     assert loaded.exit_code == 1
-    assert "read 5: 4 counted, 0 known already, 1 rejected" in loaded.stdout
-    assert "unknown document: 1" in loaded.stdout
+    assert "read 5: 4 counted, 0 known already or over a visitor's cap, 1 rejected" in loaded.stdout
+    assert "unknown document: 1, first at standard input:5" in loaded.stdout
+    assert "--report FILE" in loaded.stdout
     again = run("load", "-", stdin=lines(*LINES))
     assert again.exit_code == 0
-    assert "read 4: 0 counted, 4 known already, 0 rejected" in again.stdout
+    assert "read 4: 0 counted, 4 known already or over a visitor's cap, 0 rejected" in again.stdout
     assert "asthma" in run("show").stdout
     assert "d2" in run("show", "--query", "asthma").stdout
     assert "2 queries, 3 pairs of query and document, 4 clicks" in run("rebuild").stdout
+
+
+REJECTED = [
+    {"query": "asthma", "doc_id": "gone", "event_id": "e1"},
+    {"query": "asthma", "doc_id": "d1", "timestamp": "soon"},
+    {"query": " ", "doc_id": "d1"},
+    {"query": "copd", "doc_id": "gone too"},
+]
+
+
+def test_where_each_reason_was_met_first_and_all_of_them_in_a_file(run: Run, tmp_path: Path) -> None:
+    log, report = tmp_path / "clicks.jsonl", tmp_path / "rejected.ndjson"
+    log.write_text(lines(LINES[0], *REJECTED) + "{broken\n" + lines(LINES[1]))
+    loaded = run("load", str(log), "--report", str(report), "--json")
+    assert loaded.exit_code == 1
+    told = json.loads(loaded.stdout)
+    assert told["counted"] == 2
+    assert told["rejected"] == {
+        "unreadable timestamp": 1,
+        "no query text": 1,
+        "not an event": 1,
+        "unknown document": 2,
+    }
+    assert told["rejected_first"] == {
+        "unreadable timestamp": f"{log}:3",
+        "no query text": f"{log}:4",
+        "not an event": f"{log}:6",
+        "unknown document": f"{log}:2",
+    }
+    written = [json.loads(line) for line in report.read_text().splitlines()]
+    assert sorted(written, key=lambda found: found["place"]) == [
+        {"place": f"{log}:2", "reason": "unknown document", "id": "e1", "record": REJECTED[0]},
+        {"place": f"{log}:3", "reason": "unreadable timestamp", "id": None, "record": REJECTED[1]},
+        {"place": f"{log}:4", "reason": "no query text", "id": None, "record": REJECTED[2]},
+        {"place": f"{log}:5", "reason": "unknown document", "id": None, "record": REJECTED[3]},
+        {"place": f"{log}:6", "reason": "not an event", "id": None, "record": "{broken"},
+    ]
+    assert f"all are in {report}" in run("load", str(log), "--report", str(report)).stdout
+
+
+def test_clicks_that_count_once_are_no_fault(run: Run) -> None:
+    twice = [{"query": "asthma", "doc_id": "d1", "session": "s", "event_id": f"e{n}"} for n in range(2)]
+    loaded = run("load", "-", stdin=lines(*twice))
+    assert loaded.exit_code == 0
+    assert "1 counted, 1 known already or over a visitor's cap, 0 rejected" in loaded.stdout
+
+
+def test_a_report_over_the_log_itself_or_nowhere_is_refused(run: Run, tmp_path: Path) -> None:
+    log = tmp_path / "clicks.jsonl"
+    log.write_text(lines(*LINES))
+    assert run("load", str(log), "--report", str(log)).exit_code == 2
+    assert log.read_text() == lines(*LINES)
+    nowhere = run("load", str(log), "--report", str(tmp_path / "no" / "x"))
+    assert isinstance(nowhere.exception, TrifuseError)
+    assert "name another file" in str(nowhere.exception)
 
 
 def test_a_file_that_breaks_off_counts_what_stands_before(run: Run, tmp_path: Path) -> None:
@@ -134,7 +192,19 @@ def test_a_key_that_something_else_wrote_is_said(
     assert "trifuse: Redis refused: WRONGTYPE" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["load", "show", "rebuild"])
+def test_an_evicting_click_store_is_warned_of_and_used(
+    run: Run, redis_client: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The shared store isn't made to evict: it only says that it does."""
+    monkeypatch.setattr(Redis, "info", lambda *_: {"maxmemory_policy": "allkeys-lru"})
+    loaded = run("load", "-", stdin=lines(*LINES))
+    assert loaded.exit_code == 0
+    assert loaded.stderr.count("maxmemory-policy is 'allkeys-lru'") == 1
+    assert "clicks rebuild" in loaded.stderr
+    assert "4 counted" in loaded.stdout
+
+
+@pytest.mark.parametrize("command", ["load", "show", "rebuild", "sessions", "positions", "forget"])
 def test_every_command_has_help_with_an_example(command: str) -> None:
     result = CliRunner().invoke(app, ["clicks", command, "--help"], env={"COLUMNS": "200"})
     assert result.exit_code == 0
