@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
-from itertools import islice
 
 from trifuse.ranker.click_records import doc_hash
 
@@ -13,12 +11,15 @@ LIMIT = 100_000
 
 
 class DocumentNames:
-    """A bounded memory of document hash → id, whose oldest entries go first. Safe to share by threads."""
+    """A bounded memory of document hash → id, whose oldest entries go first.
+
+    Safe to share by threads without a lock, which a fork might leave locked: what it does to its dict can't
+    be interrupted.
+    """
 
     def __init__(self, limit: int = LIMIT) -> None:
         self._limit = limit
         self._ids: dict[bytes, str] = {}
-        self._lock = threading.Lock()
 
     def ids(
         self, docs: Sequence[bytes], fetch: Callable[[list[bytes]], Sequence[bytes | None]]
@@ -43,8 +44,8 @@ class DocumentNames:
         return [found[doc] for doc in docs]
 
     def _remember(self, ids: dict[bytes, str]) -> None:
-        with self._lock:
-            self._ids.update(ids)
-            over = len(self._ids) - self._limit
-            for doc in list(islice(self._ids, max(over, 0))):
-                del self._ids[doc]
+        self._ids.update(ids)
+        over = len(self._ids) - self._limit
+        if over > 0:
+            for doc in list(self._ids)[: over + self._limit // 10]:  # some more, so that it isn't always
+                self._ids.pop(doc, None)

@@ -114,6 +114,41 @@ def test_what_a_clicked_document_is_worth(
     assert evidence.scores == pytest.approx({"d1": d1, "d2": d2}, abs=1e-6)
 
 
+@pytest.mark.parametrize("leave_one_out", [False, True])
+def test_a_log_of_twenty_queries_against_the_formula(
+    store: ClickStore, index: str, space: EncoderSpace, keep: Keep, leave_one_out: bool
+) -> None:
+    rng = np.random.default_rng(4)
+    points = np.add(rng.normal(size=(20, 3)), [2, 0, 0])
+    vectors = {f"query {i}": point / np.linalg.norm(point) for i, point in enumerate(points)}
+    clicks = {
+        query: {f"d{doc}": int(rng.integers(1, 9)) for doc in rng.choice(10, 4, replace=False)}
+        for query in vectors
+    }
+    for query, vector in vectors.items():
+        keep(query, clicks[query], vector.tolist())
+    settings = ClickSettings(m=8, min_similarity=0.8, temperature=0.1)
+    asked = "query 7"
+    cosines = {query: float(vector @ vectors[asked]) for query, vector in vectors.items()}
+    if leave_one_out:
+        del cosines[asked]
+    nearest = sorted(cosines, key=lambda query: -cosines[query])[:8]
+    powers = {query: math.exp(cosines[query] / 0.1) for query in nearest if cosines[query] >= 0.8}
+    scores: dict[str, float] = {}
+    for query, power in powers.items():
+        for doc, number in clicks[query].items():
+            share = power / sum(powers.values()) * number / max(clicks[query].values())
+            scores[doc] = scores.get(doc, 0.0) + share
+    vector = vectors[asked].astype(np.float32)
+    evidence = store.lookup(
+        index, asked, vector, space=space, budget_s=5, settings=settings, leave_one_out=leave_one_out
+    )
+    assert 1 < len(powers) <= 8
+    assert [query.text for query in evidence.queries] == list(powers)
+    assert evidence.scores == pytest.approx(scores, abs=1e-5)
+    assert evidence.frequency == sum(clicks[asked].values()) - leave_one_out
+
+
 def test_clicks_fade_against_what_is_expected_by_chance(
     client: OpenSearch, redis_client: Redis, index: str, keep: Keep
 ) -> None:
