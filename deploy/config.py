@@ -33,6 +33,9 @@ REDIS = "REDIS_URL"
 BROKER = "TRIFUSE_BROKER_URL"
 ENCODER = "TRIFUSE_ENCODER"
 
+CONNECTIONS = 32
+"""To OpenSearch, kept open at most: a search asks twice at once, and the client keeps one unless told."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -95,7 +98,7 @@ def opensearch_client(settings: Settings, *, timeout_s: float = 60.0) -> OpenSea
         NotConfigured: the URL isn't one.
     """
     try:
-        return OpenSearch(hosts=[settings.opensearch_url], timeout=timeout_s)
+        return OpenSearch(hosts=[settings.opensearch_url], timeout=timeout_s, pool_maxsize=CONNECTIONS)
     except ValueError as error:
         raise _no_url(settings.opensearch_url, error, "http://user:password@host:9200", OPENSEARCH) from error
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from trifuse.encoder.templates import clean_text
 from trifuse.ranker.clicks import ClickEvidence, SimilarQuery
@@ -18,17 +18,41 @@ class Clicked:
 
     Args:
         report: how the click leg stands: `ok` where there are scores.
-        scores: document id to evidence.
-        queries: the past queries that it comes from, the heaviest first.
-        frequency: how often the query stands in the log; None where the log wasn't read.
-        segment: the segment of that frequency; None where the log wasn't read.
+        evidence: what the log says; None where it wasn't read.
     """
 
     report: LegReport
-    scores: Mapping[str, float] = field(default_factory=dict)
-    queries: tuple[SimilarQuery, ...] = ()
-    frequency: int | None = None
-    segment: str | None = None
+    evidence: ClickEvidence | None = None
+
+    @property
+    def scores(self) -> Mapping[str, float]:
+        """Document id to evidence; empty where the leg doesn't stand `ok`."""
+        return self.evidence.scores if self.evidence and self.report.state == "ok" else {}
+
+    @property
+    def queries(self) -> tuple[SimilarQuery, ...]:
+        """The past queries that the scores come from."""
+        return self.evidence.queries if self.evidence and self.report.state == "ok" else ()
+
+    @property
+    def frequency(self) -> int | None:
+        """How often the query stands in the log; None where the log wasn't read."""
+        return self.evidence.frequency if self.evidence else None
+
+    @property
+    def segment(self) -> str | None:
+        """The segment of that frequency; None where the log wasn't read."""
+        return self.evidence.segment if self.evidence else None
+
+    def supported(self, found: Mapping[str, float]) -> Clicked:
+        """The same, where past queries count more whose documents the other legs find, too.
+
+        Args:
+            found: document id to what the other legs give it together, in [0, 1].
+        """
+        if not self.scores or self.evidence is None:
+            return self
+        return replace(self, evidence=self.evidence.supported(found))
 
 
 def why_not_asked(text: str, target: Target, profile: Profile) -> LegReport | None:
@@ -47,17 +71,10 @@ def read_evidence(evidence: ClickEvidence, profile: Profile) -> Clicked:
     took = round(evidence.took_ms)
     if evidence.state == "neutral":
         return Clicked(LegReport("failed", evidence.reason, took))
-    found = Clicked(
-        LegReport("ok", evidence.reason, took),
-        evidence.scores,
-        evidence.queries,
-        evidence.frequency,
-        evidence.segment,
-    )
     if profile.weights_in(evidence.segment)["clicks"] == 0:
         why = f"weight 0 for {evidence.segment} queries in the profile {profile.name!r}"
-        return replace(found, report=LegReport("off", why, took), scores={}, queries=())
+        return Clicked(LegReport("off", why, took), evidence)
     if not evidence.scores:
         why = evidence.reason or "no clicks for this query or similar ones"
-        return replace(found, report=LegReport("empty", why, took))
-    return found
+        return Clicked(LegReport("empty", why, took), evidence)
+    return Clicked(LegReport("ok", evidence.reason, took), evidence)

@@ -120,6 +120,28 @@ def fuse(
     return Fusion(in_order, fused[order], raw[order], normalized[order], ranks[order], weights)
 
 
+def opinion(
+    legs: Mapping[str, LegHits], profile: Profile, *, similarity: Similarity | None = None
+) -> dict[str, float]:
+    """What the legs that found anything give each document together: the mean of its scores, by weight.
+
+    Returns:
+        document id to a value in [0, 1], the best where several documents share an id.
+    """
+    found = {leg: hits for leg, hits in legs.items() if hits.keys}
+    total = sum(profile.weights[leg] for leg in found)
+    means: dict[Key, float] = {}
+    for leg, hits in found.items():
+        share = profile.weights[leg] / total
+        scores = np.clip(_normalized(leg, hits, profile, similarity), 0.0, 1.0)
+        for key, score in zip(hits.keys, (share * scores).tolist(), strict=True):
+            means[key] = means.get(key, 0.0) + score
+    best: dict[str, float] = {}
+    for key, mean in means.items():
+        best[key.id] = max(mean, best.get(key.id, 0.0))
+    return best
+
+
 def _normalized(leg: str, hits: LegHits, profile: Profile, similarity: Similarity | None) -> Floats:
     name = profile.normalization_of(leg)
     scores = np.asarray(hits.scores, dtype=np.float64)

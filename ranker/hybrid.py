@@ -20,7 +20,15 @@ from trifuse.ranker.profiles import Profile
 from trifuse.ranker.ranking import Ranking, rank
 from trifuse.ranker.request import Request
 from trifuse.ranker.response import build_response
-from trifuse.ranker.retrieved import Retrieved, confirmed, presumed, read_answers, routed, unchecked
+from trifuse.ranker.retrieved import (
+    Retrieved,
+    confirmed,
+    presumed,
+    read_answers,
+    routed,
+    supported,
+    unchecked,
+)
 from trifuse.ranker.searches import Documents, ask_legs, check, fetch
 from trifuse.ranker.signals import encode
 from trifuse.ranker.target import check_collapse, index_expression
@@ -132,7 +140,7 @@ class HybridRanker:
         are checked, and in the same request the page is fetched that they lead to if they all are there.
         """
         answers = ask_legs(self._client, request)
-        clicked = looked_up()
+        clicked = supported(request, looked_up(), answers)
         ids = unchecked(request, clicked, answers)
         documents: Documents = {}
         if ids:

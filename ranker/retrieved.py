@@ -8,7 +8,7 @@ from typing import Any
 
 from trifuse.ranker.clicked import Clicked
 from trifuse.ranker.errors import SearchRejected
-from trifuse.ranker.fuse import LegHits
+from trifuse.ranker.fuse import LegHits, opinion
 from trifuse.ranker.page import key_of
 from trifuse.ranker.request import Request
 from trifuse.ranker.server import Answer, reason_of, too_many_terms
@@ -100,6 +100,14 @@ def read_answers(request: Request, clicked: Clicked, answers: Mapping[str, Answe
             hits[leg] = LegHits.of(_scored(answer), depth=request.profile.depth)
         reports[leg] = _report(request, clicked, leg, answer, before, len(hits[leg].keys))
     return Retrieved(answers, clicked, hits, reports)
+
+
+def supported(request: Request, clicked: Clicked, answers: Mapping[str, Answer]) -> Clicked:
+    """Clicks, weighed by what the other legs found, where the profile asks for it."""
+    if request.profile.clicks.support == 0 or not clicked.scores:
+        return clicked
+    hits = {leg: LegHits.of(_scored(answer), depth=request.profile.depth) for leg, answer in answers.items()}
+    return clicked.supported(opinion(hits, request.profile, similarity=request.similarity))
 
 
 def presumed(

@@ -99,4 +99,6 @@ class Resources:
 
 def connect(settings: Settings) -> OpenSearch:
     """A client of the search service; it tries again by itself what can't have had an effect."""
-    return OpenSearch(settings.opensearch_url, timeout=30, max_retries=3, retry_on_timeout=True)
+    return OpenSearch(
+        settings.opensearch_url, timeout=30, max_retries=3, retry_on_timeout=True, pool_maxsize=10
+    )

@@ -19,9 +19,10 @@ def target(expression: str = "i") -> Target:
 def test_evidence() -> None:
     past = (SimilarQuery("asthma", 1.0, 1.0),)
     evidence = ClickEvidence({"1": 0.5}, past, took_ms=3.4, frequency=7, segment="TORSO")
-    assert read_evidence(evidence, Profile()) == Clicked(
-        LegReport("ok", None, 3), {"1": 0.5}, past, 7, "TORSO"
-    )
+    found = read_evidence(evidence, Profile())
+    assert found.report == LegReport("ok", None, 3)
+    assert (found.scores, found.queries) == ({"1": 0.5}, past)
+    assert (found.frequency, found.segment) == (7, "TORSO")
 
 
 def test_only_the_same_query_was_looked_up() -> None:
@@ -31,26 +32,26 @@ def test_only_the_same_query_was_looked_up() -> None:
 
 def test_c6_a_click_store_that_is_down_knows_no_frequency() -> None:
     evidence = ClickEvidence(state="neutral", reason="the click store didn't answer", took_ms=300)
-    assert read_evidence(evidence, Profile()) == Clicked(
-        LegReport("failed", "the click store didn't answer", 300)
-    )
+    found = read_evidence(evidence, Profile())
+    assert found == Clicked(LegReport("failed", "the click store didn't answer", 300))
+    assert found.frequency is found.segment is None
+    assert found.supported({"1": 1.0}) is found
 
 
 def test_no_clicks() -> None:
     found = read_evidence(ClickEvidence(), Profile())
-    assert found == Clicked(
-        LegReport("empty", "no clicks for this query or similar ones"), frequency=0, segment="TAIL"
-    )
+    assert found.report == LegReport("empty", "no clicks for this query or similar ones")
+    assert (found.scores, found.frequency, found.segment) == ({}, 0, "TAIL")
     long = ClickEvidence(reason="the query is over 1000 characters")
     assert read_evidence(long, Profile()).report.reason == "the query is over 1000 characters"
 
 
 def test_a_segment_of_weight_zero_is_no_leg() -> None:
-    tail = ClickEvidence({"1": 1.0}, frequency=2, segment="TAIL")
-    found = read_evidence(tail, BY_SEGMENT)
-    assert found == Clicked(
-        LegReport("off", "weight 0 for TAIL queries in the profile 'p'"), frequency=2, segment="TAIL"
-    )
+    past = (SimilarQuery("asthma", 1.0, 1.0),)
+    found = read_evidence(ClickEvidence({"1": 1.0}, past, frequency=2, segment="TAIL"), BY_SEGMENT)
+    assert found.report == LegReport("off", "weight 0 for TAIL queries in the profile 'p'")
+    assert (found.scores, found.queries) == ({}, ())
+    assert (found.frequency, found.segment) == (2, "TAIL")
     head = ClickEvidence({"1": 1.0}, frequency=50, segment="HEAD")
     assert read_evidence(head, BY_SEGMENT).scores == {"1": 1.0}
 

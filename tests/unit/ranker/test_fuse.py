@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from trifuse.ranker.click_settings import ClickSettings
 from trifuse.ranker.combine import COMBINATIONS
-from trifuse.ranker.fuse import Candidate, LegHits, LegValue, fuse
+from trifuse.ranker.fuse import Candidate, LegHits, LegValue, fuse, opinion
 from trifuse.ranker.profiles import Profile
 from trifuse.ranker.types import LEGS, Key
 
@@ -113,6 +113,19 @@ def test_softmax_sees_inner_products() -> None:
     assert found.scores == pytest.approx([math.e**3 / (math.e**3 + 1), 1 / (math.e**3 + 1)], rel=1e-12)
     raw = fuse({"dense": leg(a=3.0, b=0.5)}, replace(profile, normalization="none"), similarity="dot")
     assert raw.scores.tolist() == [2.0, -1.0]
+
+
+def test_the_opinion_of_the_legs_by_hand() -> None:
+    """lexical 1, 0.5, 0 weighs 3 of 4; dense 1, 0 weighs 1 of 4."""
+    profile = Profile(weights={"lexical": 3, "dense": 1, "clicks": 9})
+    legs = {"lexical": leg(a=9.0, b=6.0, c=3.0), "dense": leg(c=0.9, b=0.8)}
+    assert opinion(legs, profile) == {"a": 0.75, "b": 0.375, "c": 0.25}
+    assert opinion({"lexical": legs["lexical"], "dense": LegHits()}, profile) == {"a": 1, "b": 0.5, "c": 0}
+    assert opinion({}, profile) == {}
+    namesakes = LegHits.of([(Key("a", "i"), 2.0), (Key("a", "j"), 1.0)])
+    assert opinion({"lexical": namesakes}, profile) == {"a": 1.0}
+    raw = replace(profile, normalization="none")
+    assert opinion({"lexical": leg(a=7.0, b=0.25)}, raw) == {"a": 1.0, "b": 0.25}
 
 
 def test_f7_equal_documents_are_ordered_by_id() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from trifuse.ranker.body import read_body
 from trifuse.ranker.clicked import Clicked
+from trifuse.ranker.clicks import ClickEvidence
 from trifuse.ranker.errors import SearchRejected
 from trifuse.ranker.fuse import LegHits
 from trifuse.ranker.params import read_params
@@ -18,7 +19,7 @@ from trifuse.ranker.signals import Encoded
 from trifuse.ranker.target import read_target
 from trifuse.ranker.types import Key, LegReport
 
-CLICKED = Clicked(LegReport("ok", took_ms=5), {"a": 0.5, "b": 0.25, "c": 0.125})
+CLICKED = Clicked(LegReport("ok", took_ms=5), ClickEvidence({"a": 0.5, "b": 0.25, "c": 0.125}))
 
 
 def request(*indices: str, profile: Profile | None = None, **body: Any) -> Request:
