@@ -37,11 +37,11 @@ class Lookup:
 
     def choose(self, found: Iterable[tuple[str, float]]) -> list[PastQuery]:
         """The m past queries that are used, of those found: normal forms and similarities, nearest first."""
-        floor = self.settings.floor_for(self.similarity)
+        floor = self.settings.min_similarity
         past = (
             self.same if text == self.same.text else PastQuery(query_id(text), text, value)
             for text, value in found
-            if value >= floor or text == self.same.text
+            if floor is None or value >= floor or text == self.same.text
         )
         return list(islice(filter(self.uses, past), self.settings.m))
 

@@ -43,17 +43,18 @@ class ClickSettings:
         m: how many similar past queries are looked up.
         temperature: of the softmax over their similarities; the smaller, the more the nearest weigh. None:
             0.05 for cosines, 1 (the paper's) for inner products.
-        min_similarity: past queries below it give no evidence. None: 0.7 for cosines, no floor for inner
-            products.
+        min_similarity: past queries below it give no evidence. None: there is no floor.
         doubt: the similarity of an imagined past query that nothing was clicked for. It takes its share of
-            the softmax, and leaves little to past queries that are less similar than it. None: there is none.
+            the softmax, and leaves little to past queries that are less similar than it. None: 0.85 for
+            cosines (fitted to the default encoder's), no such query for inner products. A very small number
+            leaves it out.
         weighting: what a clicked document of a past query is worth. `relevant`: 1 (LADER's indicator);
             `share`: its decayed clicks as a share of those of the query's most clicked document;
             `expected`: x / (1 + x) of its decayed clicks over those expected at the ranks where it was shown,
             x = clicks / (expected + smoothing).
         smoothing: for `expected` alone.
         support: how much the other legs' opinion of a past query's documents adds to its similarity
-            (`click_support`); 0: nothing, as in LADER.
+            (`click_support`); 0: nothing.
         candidates: how many documents the leg brings at most, the best first.
         segment_weights: the leg's weight by the segment of the query (`segment_of`), in the place of the
             profile's weight of `clicks`; None: the profile's weight for all.
@@ -61,14 +62,14 @@ class ClickSettings:
             log's size.
     """
 
-    m: int = 50
+    m: int = 100
     temperature: float | None = None
     min_similarity: float | None = None
     doubt: float | None = None
     weighting: str = "share"
     smoothing: float = 1.0
-    support: float = 0.0
-    candidates: int = 200
+    support: float = 1.0
+    candidates: int = 1000
     segment_weights: Mapping[str, float] | None = None
     log_share: float = 1.0
 
@@ -78,16 +79,11 @@ class ClickSettings:
             return self.temperature
         return 1.0 if similarity == "dot" else 0.05
 
-    def floor_for(self, similarity: Similarity) -> float:
-        """The floor under similarities of that kind."""
-        if self.min_similarity is not None:
-            return self.min_similarity
-        # One of 1,000 pairs of biomedical questions reaches it by chance, in the default encoder.
-        return -math.inf if similarity == "dot" else 0.7
-
     def doubt_for(self, similarity: Similarity) -> float:
         """The doubt about similarities of that kind."""
-        return -math.inf if self.doubt is None else self.doubt
+        if self.doubt is not None:
+            return self.doubt
+        return -math.inf if similarity == "dot" else 0.85
 
     def uses(self, query: str) -> bool:
         """Whether a past query, by its id in hex digits, is in the share of the log that is used."""

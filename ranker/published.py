@@ -26,8 +26,8 @@ N = 1000
 
 LAMBDA = {HEAD: 0.5, TORSO: 0.5, TAIL: 0.2}
 
-_NO_FLOOR = -1e9
-"""Below any similarity, and a number in JSON."""
+_NO_DOUBT = -1e9
+"""So far below any similarity that it has no share in a softmax, and a number in JSON."""
 
 
 def published() -> dict[str, Profile]:
@@ -38,7 +38,12 @@ def published() -> dict[str, Profile]:
         normalization={"lexical": "softmax", "dense": "softmax", "clicks": "none"},
         depth=N,
         clicks=ClickSettings(
-            m=N, min_similarity=_NO_FLOOR, weighting="relevant", candidates=10_000, segment_weights=LAMBDA
+            m=N,
+            doubt=_NO_DOUBT,
+            weighting="relevant",
+            support=0.0,
+            candidates=10_000,
+            segment_weights=LAMBDA,
         ),
         click_budget_s=1.0,
     )

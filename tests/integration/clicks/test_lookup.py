@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,19 +14,27 @@ from redis import Redis
 
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.ranker.click_settings import ClickSettings
-from trifuse.ranker.clicks import ClickStore
+from trifuse.ranker.clicks import ClickEvidence, ClickStore
 from trifuse.ranker.past_queries import queries_index, query_id
 
 NOW = 1.75e9
 DAY = 86_400
 QUERY = np.array([1.0, 0.0, 0.0], np.float32)
-NEAR = ClickSettings(temperature=0.1, min_similarity=0.75)
+PLAIN = ClickSettings(doubt=-1e9)
+NEAR = ClickSettings(temperature=0.1, min_similarity=0.75, doubt=-1e9)
 Keep = Callable[..., None]
 
 
+class Store(ClickStore):
+    """Looks up without doubt, unless told otherwise, so that shares sum to 1."""
+
+    def lookup(self, *args: Any, **given: Any) -> ClickEvidence:
+        return super().lookup(*args, **{"settings": PLAIN} | given)
+
+
 @pytest.fixture
-def store(client: OpenSearch, redis_client: Redis) -> ClickStore:
-    return ClickStore(redis_client, client, clock=lambda: NOW)
+def store(client: OpenSearch, redis_client: Redis) -> Store:
+    return Store(redis_client, client, clock=lambda: NOW)
 
 
 # --- the same query ---
@@ -53,7 +62,7 @@ def test_the_same_query_counts_before_it_has_a_vector(
     keep("near", {"d2": 1}, [0.96, 0.28, 0.0])
     evidence = store.lookup(index, "asthma", QUERY, space=space, budget_s=5, settings=NEAR)
     assert [q.text for q in evidence.queries] == ["asthma", "near"]
-    one = ClickSettings(m=1)
+    one = ClickSettings(doubt=-1e9, m=1)
     evidence = store.lookup(index, "asthma", QUERY, space=space, budget_s=5, settings=one)
     assert [q.text for q in evidence.queries] == ["asthma"]
 
@@ -109,7 +118,7 @@ def test_what_a_clicked_document_is_worth(
 ) -> None:
     keep("one", {"d1": 4, "d2": 1, "d3": 0}, [0.96, 0.28, 0.0], expected={"d1": 1, "d3": 5})
     keep("other", {"d2": 2}, [0.96, -0.28, 0.0], expected={"d2": 1})
-    settings = ClickSettings(weighting=weighting)
+    settings = ClickSettings(doubt=-1e9, weighting=weighting)
     evidence = store.lookup(index, "never asked", QUERY, space=space, budget_s=5, settings=settings)
     assert evidence.scores == pytest.approx({"d1": d1, "d2": d2}, abs=1e-6)
 
@@ -127,7 +136,7 @@ def test_a_log_of_twenty_queries_against_the_formula(
     }
     for query, vector in vectors.items():
         keep(query, clicks[query], vector.tolist())
-    settings = ClickSettings(m=8, min_similarity=0.8, temperature=0.1)
+    settings = ClickSettings(doubt=-1e9, m=8, min_similarity=0.8, temperature=0.1)
     asked = "query 7"
     cosines = {query: float(vector @ vectors[asked]) for query, vector in vectors.items()}
     if leave_one_out:
@@ -153,8 +162,8 @@ def test_clicks_fade_against_what_is_expected_by_chance(
     client: OpenSearch, redis_client: Redis, index: str, keep: Keep
 ) -> None:
     keep("asthma", {"d1": 8})
-    later = ClickStore(redis_client, client, clock=lambda: NOW + 180 * DAY)
-    settings = ClickSettings(weighting="expected")
+    later = Store(redis_client, client, clock=lambda: NOW + 180 * DAY)
+    settings = ClickSettings(doubt=-1e9, weighting="expected")
     # two half-lives on, 8 clicks are 2: x = 2 / 1
     assert later.lookup(index, "asthma", budget_s=5, settings=settings).scores == pytest.approx({"d1": 2 / 3})
 
@@ -177,7 +186,7 @@ def test_left_out_the_query_itself_gives_nothing(
     keep("asthma", {"d1": 45}, vector)
     keep("near", {"d2": 1}, [0.96, 0.28, 0.0])
     keep("next", {"d3": 1}, [0.9, 0.4, 0.0])
-    settings = ClickSettings(m=1)
+    settings = ClickSettings(doubt=-1e9, m=1)
     evidence = store.lookup(
         index, "Asthma ", QUERY, space=space, budget_s=5, settings=settings, leave_one_out=True
     )
@@ -194,11 +203,11 @@ def test_a_share_of_the_log_is_used(store: ClickStore, index: str, space: Encode
         (used if half else unused).append(f"query {i}")
     assert used
     assert unused
-    half = ClickSettings(m=12, log_share=0.5)
+    half = ClickSettings(doubt=-1e9, m=12, log_share=0.5)
     found = store.lookup(index, "never asked", QUERY, space=space, budget_s=5, settings=half)
     assert [q.text for q in found.queries] == used
     # as many as asked for, though others lie between
-    some = ClickSettings(m=3, log_share=0.5)
+    some = ClickSettings(doubt=-1e9, m=3, log_share=0.5)
     found = store.lookup(index, "never asked", QUERY, space=space, budget_s=5, settings=some)
     assert [q.text for q in found.queries] == [query for query in used if int(query[6:]) < 6][:3]
     assert store.lookup(index, unused[0], budget_s=5, settings=half).scores == {}
@@ -233,9 +242,10 @@ def test_the_defaults_follow_the_similarity_of_the_space(
 ) -> None:
     keep("near", {"d1": 1}, [0.8, 0.6, 0.0])
     keep("far", {"d2": 1}, [0.75, math.sqrt(1 - 0.75**2), 0.0])
-    keep("too far", {"d3": 1}, [0.69, math.sqrt(1 - 0.69**2), 0.0])
-    found = store.lookup(index, "never asked", QUERY, space=space, budget_s=5)
-    assert found.scores == pytest.approx({"d1": 1 / (1 + math.exp(-1)), "d2": 1 / (1 + math.e)}, abs=1e-4)
+    found = store.lookup(index, "asked", QUERY, space=space, budget_s=5, settings=ClickSettings())
+    # temperature 0.05, doubt 0.85: e^1 of doubt against e^0 and e^-1
+    total = math.e + 1 + 1 / math.e
+    assert found.scores == pytest.approx({"d1": 1 / total, "d2": 1 / math.e / total}, abs=1e-4)
 
 
 def test_at_most_m_queries_and_so_many_candidates(
@@ -243,12 +253,12 @@ def test_at_most_m_queries_and_so_many_candidates(
 ) -> None:
     for i in range(4):
         keep(f"near {i}", {f"d{i}": 2, "d9": 1}, [1.0, 0.01 * i, 0.0])
-    few = ClickSettings(m=2, candidates=2)
+    few = ClickSettings(doubt=-1e9, m=2, candidates=2)
     evidence = store.lookup(index, "never asked", QUERY, space=space, budget_s=5, settings=few)
     assert [q.text for q in evidence.queries] == ["near 0", "near 1"]
     # d0 has the nearer query's weight, d9 a half of both, d1 the other's
     assert list(evidence.scores) == ["d0", "d9"]
-    none = ClickSettings(m=0)
+    none = ClickSettings(doubt=-1e9, m=0)
     evidence = store.lookup(index, "near 3", QUERY, space=space, budget_s=5, settings=none)
     assert (evidence.state, [q.text for q in evidence.queries]) == ("ok", ["near 3"])
 

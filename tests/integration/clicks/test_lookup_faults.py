@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,20 +22,28 @@ from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.templates import text_hash
 from trifuse.ranker.click_records import doc_hash
 from trifuse.ranker.click_settings import ClickSettings
-from trifuse.ranker.clicks import ClickStore
+from trifuse.ranker.clicks import ClickEvidence, ClickStore
 from trifuse.ranker.keys import clicks_key, docs_key, queries_key
 from trifuse.ranker.past_queries import queries_index, query_id, query_space
 
 NOW = 1.75e9
 DAY = 86_400
 QUERY = np.array([1.0, 0.0, 0.0], np.float32)
-NEAR = ClickSettings(temperature=0.1, min_similarity=0.75)
+PLAIN = ClickSettings(doubt=-1e9)
+NEAR = ClickSettings(temperature=0.1, min_similarity=0.75, doubt=-1e9)
 Keep = Callable[..., None]
 
 
+class Store(ClickStore):
+    """Looks up without doubt, unless told otherwise, so that shares sum to 1."""
+
+    def lookup(self, *args: Any, **given: Any) -> ClickEvidence:
+        return super().lookup(*args, **{"settings": PLAIN} | given)
+
+
 @pytest.fixture
-def store(client: OpenSearch, redis_client: Redis) -> ClickStore:
-    return ClickStore(redis_client, client, clock=lambda: NOW)
+def store(client: OpenSearch, redis_client: Redis) -> Store:
+    return Store(redis_client, client, clock=lambda: NOW)
 
 
 # --- what was lost or damaged ---
@@ -71,7 +80,7 @@ def test_documents_whose_ids_are_lost_are_left_out_and_told_of(
     keep("asthma", {"d1": 4, "d2": 2, "d3": 1})
     redis_client.hdel(docs_key(index, 90.0), doc_hash("d1"))
     redis_client.hset(docs_key(index, 90.0), doc_hash("d3"), "d4")
-    evidence = ClickStore(redis_client, client).lookup(index, "asthma", budget_s=5)
+    evidence = Store(redis_client, client).lookup(index, "asthma", budget_s=5)
     assert (evidence.scores, evidence.state) == ({"d2": 0.5}, "partial")
     assert "lost the ids of 2 documents" in str(evidence.reason)
 
@@ -160,7 +169,7 @@ def test_text_clients_of_a_cluster_get_bytes_all_the_same(
         execute_command = redis_client.execute_command
 
     keep("asthma", {"d1": 1})
-    assert ClickStore(Cluster(), client).lookup(index, "asthma", budget_s=5).scores == {"d1": 1.0}
+    assert Store(Cluster(), client).lookup(index, "asthma", budget_s=5).scores == {"d1": 1.0}
 
 
 # --- C6: Redis, or OpenSearch, is down or slow ---
@@ -198,7 +207,7 @@ def closed_port() -> int:
 
 
 def test_c6_redis_down_is_neutral_at_once(client: OpenSearch, index: str, space: EncoderSpace) -> None:
-    store = ClickStore(Redis(port=closed_port()), client)
+    store = Store(Redis(port=closed_port()), client)
     evidence = store.lookup(index, "asthma", QUERY, space=space, budget_s=2.0)
     assert (evidence.scores, evidence.queries, evidence.state) == ({}, (), "neutral")
     assert "the click store didn't answer" in str(evidence.reason)
@@ -210,7 +219,7 @@ def test_c6_redis_slow_is_neutral_within_the_budget_and_leaves_no_thread(
 ) -> None:
     keep("asthma", {"d1": 1})
     with silent_server() as port, Redis(port=port, socket_timeout=30) as redis:
-        store = ClickStore(redis, client)
+        store = Store(redis, client)
         threads = threading.active_count()
         for _ in range(3):
             start = time.monotonic()
@@ -228,7 +237,7 @@ def test_c6_opensearch_slow_leaves_the_same_query_within_the_budget(
     with silent_server() as port:
         # a client that would try again, and wait 30 s each time
         slow = OpenSearch(f"http://127.0.0.1:{port}", timeout=30, max_retries=3, retry_on_timeout=True)
-        store = ClickStore(redis_client, slow)
+        store = Store(redis_client, slow)
         start = time.monotonic()
         evidence = store.lookup(index, "asthma", QUERY, space=space, budget_s=0.6)
         assert time.monotonic() - start < 0.6
@@ -239,7 +248,7 @@ def test_c6_opensearch_slow_leaves_the_same_query_within_the_budget(
 
 def test_c6_it_recovers_by_itself(client: OpenSearch, redis_client: Redis, index: str, keep: Keep) -> None:
     keep("asthma", {"d1": 1})
-    store = ClickStore(redis_client, client)
+    store = Store(redis_client, client)
     assert store.lookup(index, "asthma", budget_s=5).scores == {"d1": 1.0}
     store._bounded[5 / 6].connection_pool.disconnect()
     assert store.lookup(index, "asthma", budget_s=5).scores == {"d1": 1.0}

@@ -12,6 +12,7 @@ from redis import Redis
 
 from trifuse.deploy.config import opensearch_client, redis_client, resolve
 from trifuse.indexer.mapping import index_body
+from trifuse.ranker.click_settings import ClickSettings
 from trifuse.ranker.clicks import ClickStore
 from trifuse.ranker.keys import clicks_key
 from trifuse.ranker.past_queries import query_id
@@ -50,7 +51,8 @@ def log(own_services: Any) -> Iterator[tuple[OpenSearch, Redis]]:
 def evidence(client: OpenSearch, redis: Redis) -> dict[str, Any]:
     """What the store says of each query by its own clicks."""
     store = ClickStore(redis, client)
-    return {query: store.lookup(INDEX, query, budget_s=4.0) for query in QUERIES}
+    certain = ClickSettings(doubt=-1e9)
+    return {query: store.lookup(INDEX, query, budget_s=4.0, settings=certain) for query in QUERIES}
 
 
 def test_a_store_that_comes_back_empty_is_neutral_and_then_equal_after_a_rebuild(

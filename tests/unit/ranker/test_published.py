@@ -32,8 +32,9 @@ def test_laders_score_as_it_was_published() -> None:
     assert lader.combination == "weighted_sum"
     assert lader.clicks.weighting == "relevant"
     assert lader.clicks.candidates == 10_000
-    assert lader.clicks.min_similarity is not None
-    assert lader.clicks.min_similarity < -1e6
+    assert lader.clicks.min_similarity is None
+    assert lader.clicks.doubt_for("cosine") < -1e6
+    assert lader.clicks.support == 0
     assert (lader.temperature_of("dense", "dot"), lader.clicks.temperature) == (1.0, None)
     assert lader.temperature_of("dense", "cosine") == 0.05
 
