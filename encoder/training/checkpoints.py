@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError
 from transformers import AutoModel, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
@@ -101,7 +102,7 @@ def _pretrained(path: Path, tokenizer_file: Path) -> Checkpoint:
         tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
         transformer = AutoModel.from_pretrained(path, local_files_only=True, dtype="float32")
         tokenizer.backend_tokenizer.save(str(tokenizer_file))
-    except (OSError, ValueError, AttributeError, ImportError) as error:
+    except (OSError, ValueError, AttributeError, ImportError, RuntimeError, SafetensorError) as error:
         raise CheckpointInvalid(f"{path} can't be loaded as a checkpoint: {error}") from error
     if hasattr(transformer, "pooler"):
         transformer.pooler = None

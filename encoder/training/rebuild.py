@@ -39,7 +39,7 @@ def rebuild_bert(path: Path) -> BertModel:
             name = node.name.removeprefix("/").removesuffix("/MatMul").replace("/", ".") + ".weight"
             weights[name] = tensors[node.input[1]].T
     try:
-        model = BertModel(_config(weights, _head_size(graph)), add_pooling_layer=False)
+        model = BertModel(_config(weights, graph), add_pooling_layer=False)
         model.load_state_dict(
             {name: torch.tensor(value) for name, value in weights.items() if name not in _BUFFERS},
             strict=True,
@@ -52,25 +52,22 @@ def rebuild_bert(path: Path) -> BertModel:
     return model
 
 
-def _config(weights: Mapping[str, Array], head_size: int) -> BertConfig:
+def _config(weights: Mapping[str, Array], graph: Any) -> BertConfig:
     vocabulary, hidden = weights["embeddings.word_embeddings.weight"].shape
     layers = {name.split(".")[2] for name in weights if name.startswith("encoder.layer.")}
     return BertConfig(
         vocab_size=vocabulary,
         hidden_size=hidden,
         num_hidden_layers=len(layers),
-        num_attention_heads=hidden // head_size,
+        num_attention_heads=hidden // _head_size(graph, hidden),
         intermediate_size=weights["encoder.layer.0.intermediate.dense.bias"].shape[0],
         max_position_embeddings=weights["embeddings.position_embeddings.weight"].shape[0],
         type_vocab_size=weights["embeddings.token_type_embeddings.weight"].shape[0],
     )
 
 
-def _head_size(graph: Any) -> int:
+def _head_size(graph: Any, hidden: int) -> int:
     """The numbers a head has: heads and size stand side by side where the hidden vector is split."""
-    hidden = next(
-        item.dims[1] for item in graph.initializer if item.name == "embeddings.word_embeddings.weight"
-    )
     sizes = [
         int(value.reshape(-1)[0])
         for node in graph.node

@@ -36,7 +36,7 @@ class Towers(nn.Module):
             if trained_layers is not None:
                 freeze_below(tower, trained_layers)
             if gradient_checkpointing:
-                tower.gradient_checkpointing_enable({"use_reentrant": False})
+                _keep_few_activations(tower)
 
     def forward(self, queries: Tokens, documents: Tokens) -> tuple[Tensor, Tensor]:
         """(queries, dim) and (documents, dim) float32."""
@@ -47,6 +47,13 @@ def first_token(tower: Any, tokens: Tokens) -> Tensor:
     """(rows, dim) float32: the last layer at the first token."""
     hidden: Tensor = tower(**tokens, return_dict=True).last_hidden_state
     return hidden[:, 0].float()
+
+
+def _keep_few_activations(tower: Any) -> None:
+    # Called so from version 5 on; the older name warns there.
+    named = ("activation_checkpointing_enable", "gradient_checkpointing_enable")
+    enable = next(getattr(tower, name) for name in named if hasattr(tower, name))
+    enable({"use_reentrant": False})
 
 
 def freeze_below(tower: Any, trained_layers: int) -> None:

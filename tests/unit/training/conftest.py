@@ -1,0 +1,94 @@
+"""A BERT of a few thousand weights, on a vocabulary of organs; without torch, nothing here is collected."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import random
+import runpy
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers, processors
+
+BUILDER = Path(__file__).parents[3] / "benchmarks" / "tiny_model.py"
+
+collect_ignore_glob = [] if importlib.util.find_spec("torch") else ["test_*.py"]
+
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+ORGANS = ("heart", "lung", "liver", "kidney", "brain", "skin", "bone", "blood", "spleen", "thyroid")
+WORDS = ("disease", "treatment", "of", "the", "a", "trial", "aspirin", *ORGANS)
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """So small a model is slower on several threads, and far slower beside busy neighbours."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture
+def tokenizer_file(tmp_path: Path) -> Path:
+    """A tokenizer of whole words, with BERT's special tokens and pairs."""
+    vocabulary = {word: number for number, word in enumerate((*SPECIAL, *WORDS))}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))  # noqa: S106
+    tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in SPECIAL])
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    path = tmp_path / "words.json"
+    tokenizer.save(str(path))
+    return path
+
+
+@pytest.fixture(scope="session")
+def make_model() -> Callable[..., Path]:
+    """`make_model(folder, words, **description)`: see benchmarks/tiny_model.py."""
+    builder: Callable[..., Path] = runpy.run_path(str(BUILDER))["make_model"]
+    return builder
+
+
+@pytest.fixture
+def bert() -> Callable[..., Any]:
+    """`bert(seed, **config)`: random weights, the same for the same seed."""
+
+    def build(seed: int = 0, **config: Any) -> Any:
+        import torch
+        from transformers import BertConfig, BertModel
+
+        torch.manual_seed(seed)
+        tiny = {
+            "vocab_size": len(SPECIAL) + len(WORDS),
+            "hidden_size": 32,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 2,
+            "intermediate_size": 64,
+            "max_position_embeddings": 64,
+            "initializer_range": 0.2,
+        }
+        return BertModel(BertConfig(**(tiny | config)), add_pooling_layer=False)
+
+    return build
+
+
+@pytest.fixture
+def examples() -> Callable[[], Iterator[Any]]:
+    """`examples()`: an organ, a text on it, a text on another organ; without end, always the same."""
+
+    def make() -> Iterator[Any]:
+        from trifuse.encoder.training import Example, Passage
+
+        chance = random.Random(1)
+        for _ in itertools.count():
+            asked, other = chance.sample(ORGANS, 2)
+            texts = [
+                Passage(organ, f"{organ} disease [SEP] treatment of the {organ}") for organ in (asked, other)
+            ]
+            yield Example(asked, *texts)
+
+    return make

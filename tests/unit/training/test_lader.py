@@ -1,0 +1,121 @@
+"""From a checkpoint's folder to a model's folder, and on from a stop."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from trifuse.encoder import load_encoder
+from trifuse.encoder.errors import CheckpointInvalid
+
+pytestmark = pytest.mark.train
+
+
+@pytest.fixture
+def checkpoint(bert: Callable[..., Any], tokenizer_file: Path, tmp_path: Path) -> Path:
+    """A folder as `save_pretrained` writes it."""
+    from transformers import PreTrainedTokenizerFast
+
+    folder = tmp_path / "checkpoint"
+    bert(num_hidden_layers=1).save_pretrained(folder)
+    special = {"cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]", "unk_token": "[UNK]"}
+    PreTrainedTokenizerFast(tokenizer_file=str(tokenizer_file), **special).save_pretrained(folder)
+    return folder
+
+
+def test_a_checkpoint_becomes_a_model(
+    checkpoint: Path, examples: Callable[[], Iterator[Any]], tmp_path: Path
+) -> None:
+    from trifuse.encoder.training import Recipe, train_lader
+
+    recipe = Recipe(steps=6, warmup_steps=1, batch=4, learning_rate=1e-3, query_tokens=8, document_tokens=16)
+    folder, between = tmp_path / "model", []
+
+    def made(separator: str) -> Iterator[Any]:
+        between.append(separator)
+        return examples()
+
+    class Killed(Exception):
+        pass
+
+    def kill(step: Any) -> None:
+        if step.number == 4:
+            raise Killed
+
+    options: dict[str, Any] = {"name": "lader-test", "save_every": 3}
+    with pytest.raises(Killed):
+        train_lader(str(checkpoint), made, recipe, folder, on_step=kill, **options)
+    assert [path.name for path in folder.iterdir()] == ["state"]
+    report = train_lader(str(checkpoint), made, recipe, folder, resume=True, **options)
+    assert report is not None
+    assert between == [" [SEP] ", " [SEP] "]
+    said = json.loads((folder / "training.json").read_text())
+    assert said == json.loads(json.dumps(report.as_dict()))
+    assert (said["steps"], said["seed"], len(said["loss"]), said["device"]) == (6, 0, 6, "cpu")
+    assert said["parity"] >= 0.9999
+    assert said["loss_first"] == pytest.approx(sum(said["loss"]) / 6)
+    assert not (folder / "state").exists()
+    encoder = load_encoder(str(folder))
+    assert encoder.space.encoder == "lader-test"
+    assert encoder.encode_queries(["heart"]).shape == (1, 32)
+
+
+def test_a_checkpoint_is_what_it_was(checkpoint: Path) -> None:
+    import torch
+    from transformers import AutoModel
+
+    from trifuse.encoder.training import open_checkpoint
+    from trifuse.encoder.training.towers import vectors_of
+
+    tokens = {"input_ids": torch.tensor([[2, 12, 3]])}
+    with open_checkpoint(str(checkpoint)) as start:
+        assert (start.separator, start.max_tokens) == ("[SEP]", 64)
+        assert json.loads(start.tokenizer.read_text())["model"]["vocab"]["heart"] == 12
+        found = vectors_of(start.transformer, tokens).numpy()
+    expected = AutoModel.from_pretrained(checkpoint).eval()(**tokens).last_hidden_state[:, 0]
+    np.testing.assert_allclose(found, expected.detach().numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("nowhere", "'nowhere' is no checkpoint"),
+        ("bge-small-en-v1.5-int8", "in int8: weights that were rounded"),
+    ],
+)
+def test_what_cant_be_trained_further(
+    name: str, said: str, make_model: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from trifuse.encoder.description import read_model
+    from trifuse.encoder.training import checkpoints, open_checkpoint
+
+    int8 = read_model(make_model(tmp_path / "int8", {"a": (1.0, 2.0)}, precision="int8"))
+    monkeypatch.setattr(checkpoints, "open_model", lambda name: int8)
+    with pytest.raises(CheckpointInvalid, match=said), open_checkpoint(name):
+        pass
+
+
+def test_a_graph_that_is_no_bert_cant_be_trained_further(
+    make_model: Callable[..., Path], tmp_path: Path
+) -> None:
+    from trifuse.encoder.training import open_checkpoint
+
+    folder = make_model(tmp_path / "tiny", {"a": (1.0, 2.0)})
+    with pytest.raises(CheckpointInvalid, match="no plain export of a BERT"), open_checkpoint(str(folder)):
+        pass
+
+
+def test_a_damaged_checkpoint_is_said_to_be(checkpoint: Path) -> None:
+    from trifuse.encoder.training import open_checkpoint
+
+    (checkpoint / "model.safetensors").write_bytes(b"cut off")
+    with (
+        pytest.raises(CheckpointInvalid, match="can't be loaded as a checkpoint"),
+        open_checkpoint(str(checkpoint)),
+    ):
+        pass
