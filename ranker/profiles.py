@@ -20,7 +20,10 @@ MAX_DEPTH = 10_000
 MAX_WEIGHT = 1e6
 """Beyond it scores that aren't normalised could add up to no finite number."""
 
-_DEFAULT_WEIGHTS = {"lexical": 0.4, "dense": 0.4, "clicks": 0.2}
+DEFAULT_NORMALIZATION = {"lexical": "min_max", "dense": "min_max", "clicks": "none"}
+
+_WEIGHTS = {"lexical": 0.5, "dense": 0.5, "clicks": 5.0}
+_COMPARABLE_WEIGHTS = {**_WEIGHTS, "clicks": 0.25}
 
 
 @dataclass(frozen=True)
@@ -29,10 +32,13 @@ class Profile:
 
     Args:
         name: shown in responses.
-        weights: leg to weight, 0 or more; a leg of weight 0, or not named, isn't run.
+        weights: leg to weight, 0 or more; a leg of weight 0, or not named, isn't run. Empty: 0.5 for lexical
+            and dense, and for clicks 5, or 0.25 where their scores or ranks go up to the other legs' best.
         normalization: how raw scores become comparable: a name of `NORMALIZATIONS` for all legs, or leg to
-            name (`min_max` where a leg isn't named). `softmax` and `none` see the dense leg's inner product
-            or cosine, `min_max` the engine's score, which rises with it.
+            name. Where a leg isn't named it is `min_max`, and `none` for clicks: their scores are shares of a
+            probability, small where no past query is near (the best document of one that is has about 0.3).
+            `softmax` and `none` see the dense leg's inner product or cosine, `min_max` the engine's score,
+            which rises with it.
         softmax_temperature: leg to temperature, for `softmax` alone. None, or not named: 1 (LADER's), and for
             the dense leg over cosines `UNIT_NORM_TEMPERATURE`.
         combination: how legs become one score: a name of `COMBINATIONS`.
@@ -47,8 +53,8 @@ class Profile:
     """
 
     name: str = "default"
-    weights: Mapping[str, float] = field(default_factory=lambda: dict(_DEFAULT_WEIGHTS))
-    normalization: str | Mapping[str, str] = "min_max"
+    weights: Mapping[str, float] = field(default_factory=dict)
+    normalization: str | Mapping[str, str] = field(default_factory=dict)
     softmax_temperature: Mapping[str, float | None] = field(default_factory=dict)
     combination: str = "weighted_sum"
     depth: int = 100
@@ -62,14 +68,9 @@ class Profile:
         for name in ("name", "vector_field"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
                 raise ProfileError(f"{name} is {getattr(self, name)!r}: give a text")
-        weights = _by_leg("weights", self.weights, '{"lexical": 0.5, "dense": 0.5}')
-        for leg, weight in weights.items():
-            _check_weight(f"the weight of {leg}", weight)
-        if not any(weights.values()):
-            raise ProfileError(f"no leg has a weight above 0: give at least one of {', '.join(LEGS)} one")
-        object.__setattr__(self, "weights", {leg: float(weights.get(leg, 0.0)) for leg in LEGS})
         self._check_normalization()
         _one_of("combination", self.combination, COMBINATIONS)
+        self._check_weights()
         _whole("depth", self.depth, MAX_DEPTH)
         _whole("k", self.neighbours, MAX_DEPTH)
         _whole("rank_constant", self.rank_constant, MAX_DEPTH)
@@ -80,6 +81,17 @@ class Profile:
         if not _number(self.click_budget_s) or self.click_budget_s <= 0:
             raise ProfileError(f"click_budget_s is {self.click_budget_s!r}: give seconds above 0")
 
+    def _check_weights(self) -> None:
+        weights = _by_leg("weights", self.weights, '{"lexical": 0.5, "dense": 0.5}')
+        for leg, weight in weights.items():
+            _check_weight(f"the weight of {leg}", weight)
+        if not weights:
+            shares = self.normalization_of("clicks") != "min_max" and self.combination != "rrf"
+            weights = _WEIGHTS if shares else _COMPARABLE_WEIGHTS
+        if not any(weights.values()):
+            raise ProfileError(f"no leg has a weight above 0: give at least one of {', '.join(LEGS)} one")
+        object.__setattr__(self, "weights", {leg: float(weights.get(leg, 0.0)) for leg in LEGS})
+
     def _check_normalization(self) -> None:
         if isinstance(self.normalization, str):
             _one_of("normalization", self.normalization, NORMALIZATIONS)
@@ -87,7 +99,7 @@ class Profile:
             names = _by_leg("normalization", self.normalization, '"min_max" or {"dense": "softmax"}')
             for leg, name in names.items():
                 _one_of(f"normalization of {leg}", name, NORMALIZATIONS)
-            object.__setattr__(self, "normalization", {leg: names.get(leg, "min_max") for leg in LEGS})
+            object.__setattr__(self, "normalization", {**DEFAULT_NORMALIZATION, **names})
         temperatures = _by_leg("softmax_temperature", self.softmax_temperature, '{"dense": 0.05}')
         for leg, value in temperatures.items():
             if value is not None and not (_number(value) and value > 0):

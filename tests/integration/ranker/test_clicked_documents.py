@@ -12,7 +12,13 @@ from trifuse.ranker import HybridRanker, Profile
 
 STROKE = {"query": {"match": {"title": "stroke"}}}
 MINE = {"term": {"tenant": "a"}}
-LEXICAL = Profile.from_dict({"weights": {"lexical": 1, "clicks": 1}, "clicks": {"candidates": 10_000}})
+LEXICAL = Profile.from_dict(
+    {
+        "weights": {"lexical": 1, "clicks": 1},
+        "normalization": "min_max",
+        "clicks": {"candidates": 10_000},
+    }
+)
 
 
 class Counting:

@@ -38,9 +38,11 @@ def test_what_was_clicked_for_a_query_comes_back_under_its_filters(
     query = {"bool": {"must": [{"match": {"title": "stroke"}}], "filter": [{"term": {"tenant": "x"}}]}}
     response = ranker.search(index, {"query": query}, text="stroke")
     found = {hit["_id"]: hit["trifuse"]["legs"] for hit in response["hits"]["hits"]}
-    assert list(found) == ["c", "a"]
-    assert found["a"]["clicks"]["rank"] == 1
-    assert found["a"]["clicks"]["normalized"] == 1.0
+    assert list(found) == ["a", "c"]
+    # half of b's clicks, times the query's own weight; times 5 that is more than c's 0.5 + 0.5
+    share = 0.5 / (1 + math.exp(-3))
+    assert found["a"]["clicks"] == {"score": share, "normalized": share, "weight": 5.0, "rank": 1}
+    assert response["trifuse"]["query"] == {"frequency": 3, "segment": "TAIL"}
     assert found["a"]["lexical"] is found["a"]["dense"] is found["c"]["clicks"] is None
     assert response["trifuse"]["legs"]["clicks"]["state"] == "ok"
     assert response["trifuse"]["legs"]["clicks"]["hits"] == 1

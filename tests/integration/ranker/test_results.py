@@ -33,7 +33,8 @@ def test_three_signals_by_hand(
             {"_id": "near", "title": "diabetes", "angle": 0},
         ]
     )
-    profile = Profile(weights={"lexical": 0.5, "dense": 0.3, "clicks": 0.2})
+    weights = {"lexical": 0.5, "dense": 0.3, "clicks": 0.2}
+    profile = Profile(weights=weights, normalization="min_max")
     ranker = HybridRanker(client, tiny, given_clicks({"mid": 4.0, "gone": 9.0}), profile)
     response = ranker.search(index, STROKE, text="stroke")
     found = {hit["_id"]: hit for hit in response["hits"]["hits"]}

@@ -12,9 +12,27 @@ from trifuse.ranker.profiles import Profile
 
 def test_defaults_give_lexical_and_dense_the_same_weight() -> None:
     profile = Profile()
-    assert profile.weights["lexical"] == profile.weights["dense"] > profile.weights["clicks"] > 0
-    assert (profile.normalization, profile.combination, profile.depth) == ("min_max", "weighted_sum", 100)
+    assert profile.weights == {"lexical": 0.5, "dense": 0.5, "clicks": 5.0}
+    assert profile.normalization == {"lexical": "min_max", "dense": "min_max", "clicks": "none"}
+    assert (profile.combination, profile.depth) == ("weighted_sum", 100)
     assert profile.neighbours == 100
+
+
+@pytest.mark.parametrize(
+    ("settings", "clicks"),
+    [
+        ({}, 5.0),
+        ({"weights": {}}, 5.0),
+        ({"normalization": {"dense": "softmax"}}, 5.0),
+        ({"combination": "rrf"}, 0.25),
+        ({"normalization": "min_max"}, 0.25),
+        ({"normalization": {"clicks": "min_max"}}, 0.25),
+        ({"weights": {"clicks": 1}, "normalization": "min_max"}, 1.0),
+    ],
+)
+def test_the_weight_of_clicks_goes_by_what_their_scores_are(settings: dict[str, Any], clicks: float) -> None:
+    """As a probability the best is small, as a rank or scaled it is 1: at 5 nothing else would count."""
+    assert Profile.from_dict(settings).weights["clicks"] == clicks
 
 
 def test_a_leg_that_is_not_named_has_no_weight() -> None:
@@ -73,7 +91,6 @@ def test_k_beside_depth() -> None:
         ({"weights": {"lexical": -0.1}}, "-0.1"),
         ({"weights": {"lexical": float("nan")}}, "nan"),
         ({"weights": {"lexical": "1"}}, "'1'"),
-        ({"weights": {}}, "no leg has a weight"),
         ({"weights": {"lexical": 0}}, "no leg has a weight"),
         ({"weights": [1, 2]}, r"\[1, 2\]"),
         ({"weights": None}, "weights is None"),
