@@ -67,9 +67,6 @@ class EventSearch:
     ) -> Iterator[dict[str, Any]]:
         """Groups of the events that fit a query, in the order of their keys, asked for so many at a time.
 
-        Over all events, and by a keyword first, OpenSearch reads each page from where the last one ended;
-        with a query it goes through all that fit for each.
-
         Args:
             sources: name to what is grouped by: a field, or a source as OpenSearch's composite aggregation
                 has it. Events that lack one are in no group.

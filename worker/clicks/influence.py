@@ -19,7 +19,7 @@ from typing import Any, Literal
 import msgspec
 from opensearchpy import OpenSearch
 
-from trifuse.worker.clicks.event_search import EventSearch
+from trifuse.worker.clicks.event_search import CLICKS, EventSearch
 
 Kind = Literal["user", "session"]
 Who = tuple[Kind, str]
@@ -27,13 +27,8 @@ Who = tuple[Kind, str]
 _DAY = {"date_histogram": {"field": "timestamp", "fixed_interval": "1d"}}
 """Days of UTC, as the intake counts them."""
 
-_CLICK = "click"
-_UNKNOWN = {
-    "bool": {
-        "filter": [{"term": {"kind": _CLICK}}],
-        "must_not": [{"exists": {"field": "user"}}, {"exists": {"field": "session"}}],
-    }
-}
+_BY_SESSION = {"bool": {"filter": [CLICKS], "must_not": [{"exists": {"field": "user"}}]}}
+_UNKNOWN = {"bool": {"filter": [_BY_SESSION], "must_not": [{"exists": {"field": "session"}}]}}
 _COUNT = {"clicks": {"sum": {"field": "count", "missing": 1}}}
 
 
@@ -124,20 +119,15 @@ class _Scan:
 
     def visitors(self) -> Iterator[Visitor]:
         """Everyone who clicked."""
-        rest = {"event": "kind", "day": _DAY, "query": "query_key", "doc": "doc_id"}
-        orders: dict[Kind, dict[str, Any]] = {
-            "user": {"user": "user", **rest},
-            "session": {"session": "session", "user": _or_none("user"), **rest},
-        }
-        for kind, sources in orders.items():
-            for name, group in groupby(self._clicks(sources), key=lambda bucket: bucket["key"][kind]):
-                # A session of a known user belongs to the user.
-                own = (bucket for bucket in group if kind == "user" or bucket["key"]["user"] is None)
-                visitor = self._visitor(kind, name, own)
-                if visitor.clicks:
-                    self.seen += 1
-                    self.counted += visitor.counted
-                    yield visitor
+        kinds: dict[Kind, dict[str, Any]] = {"user": CLICKS, "session": _BY_SESSION}
+        for kind, query in kinds.items():
+            sources = {"who": kind, "day": _DAY, "query": "query_key", "doc": "doc_id"}
+            buckets = self._search.buckets(sources, query=query)
+            for name, group in groupby(buckets, key=lambda bucket: bucket["key"]["who"]):
+                visitor = self._visitor(kind, name, group)
+                self.seen += 1
+                self.counted += visitor.counted
+                yield visitor
 
     def _visitor(self, kind: Kind, name: str, buckets: Iterable[dict[str, Any]]) -> Visitor:
         days, queries, documents, clicks = Counter[int](), set[str](), set[str](), 0
@@ -171,14 +161,14 @@ class _Scan:
         found = Counter[Who]()
         sources = {
             "doc": "doc_id",
-            "event": "kind",
             "user": _or_none("user"),
             "session": _or_none("session"),
             "day": _DAY,
             "query": "query_key",
         }
         # A visitor with a user is in as many groups as there were sessions: a day's click counts in one.
-        for _, group in groupby(self._clicks(sources, _COUNT), key=lambda bucket: bucket["key"]["doc"]):
+        buckets = self._search.buckets(sources, _COUNT, query=CLICKS)
+        for _, group in groupby(buckets, key=lambda bucket: bucket["key"]["doc"]):
             total, clicks = 0.0, defaultdict[Who, float](float)
             seen: set[tuple[Who, int, str]] = set()
             for bucket in group:
@@ -193,14 +183,6 @@ class _Scan:
                     clicks[who] += counts
             found.update(who for who, counts in clicks.items() if who in visitors and counts > total / 2)
         return found
-
-    def _clicks(
-        self, sources: dict[str, Any], aggregations: dict[str, Any] | None = None
-    ) -> Iterator[dict[str, Any]]:
-        """Groups of clicks; over all events, as a query would make each page slow (see `buckets`)."""
-        for bucket in self._search.buckets(sources, aggregations):
-            if bucket["key"]["event"] == _CLICK:
-                yield bucket
 
 
 def _or_none(field: str) -> dict[str, Any]:
