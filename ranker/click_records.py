@@ -14,8 +14,8 @@ Model for Streaming Systems".
 
 All little-endian. A record may have clicks 0: the document was shown and not clicked. Sums are made in
 float64, and the order of records changes them by rounding alone, less than 1e-12 of a sum. `compacted` rounds
-to float32 again: by 6e-8 of a sum each time. Of 37 million indexes with a million documents each, one has two
-documents with the same hash.
+to float32 again: by 6e-8 of a sum each time, and sums that faded below 1e-38 are gone. Of 37 million indexes
+with a million documents each, one has two documents with the same hash.
 """
 
 from __future__ import annotations

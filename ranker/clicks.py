@@ -43,7 +43,7 @@ __all__ = ["ClickEvidence", "ClickStore", "SimilarQuery", "normalize_query"]
 
 
 _MOST = 2.0**53
-"""Of clicks: beyond it a sorted set doesn't count exactly."""
+"""Of clicks: beyond it a float doesn't count exactly, and infinity counts nothing."""
 
 
 class _NoSimilar(Exception):
