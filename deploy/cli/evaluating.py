@@ -24,6 +24,9 @@ from trifuse.ranker.evaluation.recording import RecordingLookup
 from trifuse.ranker.evaluation.report import evaluated_queries
 from trifuse.ranker.past_queries import normalize_query
 
+REDIS_TIMEOUT_S = 30.0
+"""Quality is measured, not speed."""
+
 IndexArgument = Annotated[str, typer.Argument(metavar="INDEX", help="An index, an alias, or a pattern.")]
 QueriesOption = Annotated[
     Path,
@@ -89,6 +92,7 @@ class Bench:
         queries: id to text.
         evidence: passes on what the click log says of a query; None without a click log.
         in_log: how many of the queries the log has itself; None where it couldn't be asked.
+        log_error: why not.
         leave_one_out: whether a query's own clicks are left out.
         segments: query id to segment; None where neither the log nor a file says it.
     """
@@ -98,6 +102,7 @@ class Bench:
     queries: Queries
     evidence: RecordingLookup | None
     in_log: int | None
+    log_error: str | None
     leave_one_out: bool
     segments: Mapping[str, str] | None
 
@@ -117,8 +122,8 @@ class Bench:
         """The segments; the command ends where nothing says them."""
         if self.segments is None:
             fail(
-                "the segments of the queries aren't known: name the click store with --redis (does it "
-                "answer?), or give how often the log has each query with --frequencies"
+                f"the segments of the queries aren't known ({self.log_error or 'there is no click store'}): "
+                "name one with --redis, or give how often the log has each query with --frequencies"
             )
         return self.segments
 
@@ -129,7 +134,7 @@ class Bench:
     def notes(self) -> Iterator[str]:
         """How the click log was used, for people."""
         if self.in_log is None:
-            yield "whether the click log has these queries itself isn't known: it couldn't be asked"
+            yield f"whether the click log has these queries itself isn't known: {self.log_error}"
         elif self.in_log and self.leave_one_out:
             yield (
                 f"the click log has {self.in_log} of these queries itself: their own clicks were left out "
@@ -163,9 +168,9 @@ def open_bench(
     encoder = load_encoder(settings.encoder) if needed else None
     client = opensearch_client(settings)
     try:
-        redis = redis_client(settings) if settings.redis_url else None
-        logged = _logged(redis, index, queries) if redis is not None else None
-        in_log = 0 if redis is None else _overlap(logged)
+        redis = redis_client(settings, timeout_s=REDIS_TIMEOUT_S) if settings.redis_url else None
+        logged, log_error = _logged(redis, index, queries)
+        in_log = None if log_error else sum(count > 0 for count in (logged or {}).values())
         leave = leave_one_out if leave_one_out is not None else in_log != 0
         segments, of_texts = None, {}
         if given is not None:
@@ -175,20 +180,22 @@ def open_bench(
             segments = query_segments(logged, leave_one_out=leave)
         evidence = RecordingLookup(ClickStore(redis, client), of_texts) if redis is not None else None
         ranker = HybridRanker(client, encoder, evidence)
-        yield Bench(ranker, index, queries, evidence, in_log, leave, segments)
+        yield Bench(ranker, index, queries, evidence, in_log, log_error, leave, segments)
     finally:
         client.close()
 
 
-def _logged(redis: Redis, index: str, queries: Queries) -> dict[str, int] | None:
+def _logged(redis: Redis | None, index: str, queries: Queries) -> tuple[dict[str, int] | None, str | None]:
+    """How often the log has each query; None without a log, and where it can't say, with the reason."""
+    if redis is None:
+        return None, None
     try:
-        return log_frequencies(redis, index, queries)
-    except (RedisError, OSError):  # the click leg fails as well, and says why
-        return None
-
-
-def _overlap(logged: Mapping[str, int] | None) -> int | None:
-    return None if logged is None else sum(count > 0 for count in logged.values())
+        return log_frequencies(redis, index, queries), None
+    except (
+        RedisError,
+        OSError,
+    ) as error:  # the click leg fails as well: other legs are measured all the same
+        return None, f"the click store didn't answer: {str(error) or type(error).__name__}"
 
 
 def check_legs(ranked: Mapping[str, Ranked]) -> None:
