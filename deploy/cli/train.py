@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
@@ -11,16 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from trifuse.deploy.cli.common import JsonOption, OpenSearchOption, emit, err, index_name, out
+from trifuse.deploy.cli.common import JsonOption, OpenSearchOption, emit, index_name
+from trifuse.deploy.cli.study_plots import PlotOption, check_plot
+from trifuse.deploy.cli.train_output import draw_loss, progress_bar, tell
 from trifuse.deploy.config import opensearch_client, require_opensearch, resolve
+from trifuse.encoder.description import DESCRIPTION_FILE
 from trifuse.encoder.errors import TrainingMissing
 
 if TYPE_CHECKING:
     from trifuse.deploy.cli.training_corpus import Corpus
     from trifuse.deploy.cli.training_data import TrainingData
-    from trifuse.encoder.training import Step, TrainingReport
+    from trifuse.encoder.training import Step
 
 _DATA = {"rich_help_panel": "What to learn from"}
 _RECIPE = {"rich_help_panel": "How to train (without: the recipe's)"}
@@ -87,11 +89,9 @@ ResumeOption = Annotated[
     bool, typer.Option("--resume", help="Go on from the state in the folder, where there is one.")
 ]
 SaveOption = Annotated[int, typer.Option("--save-every", min=1, help="Steps between two states.")]
-PlotOption = Annotated[
-    Path | None, typer.Option("--plot", dir_okay=False, help="Draw the loss: PNG, SVG, PDF.")
-]
 
 DEFAULT_CHECKPOINT = "bge-small-en-v1.5"
+STATE_FOLDER = "state"
 
 
 def register(app: typer.Typer) -> None:
@@ -134,15 +134,17 @@ def lader_command(
 ) -> None:
     """Train a tower for queries and a tower for documents, as LADER's dense retriever is trained.
 
-    Give --triples (and, where they name ids, --queries and --corpus); or --queries, --qrels and --corpus,
-    for which hard negatives are mined by BM25. The folder is then a model: --encoder takes it.
+    Give --triples (and, where they name ids, --queries and --corpus);
+    or --queries, --qrels and --corpus, for which BM25's hard negatives
+    are mined. The folder is a model then: --encoder takes it.
 
-    On several GPUs: accelerate launch --multi_gpu "$(which trifuse)" train lader ...
+    On several GPUs: accelerate launch "$(which trifuse)" train lader ...
 
-    Example: [bold]trifuse train lader --queries q.tsv --qrels q.qrels --corpus docs.jsonl --out my-lader
-    --small[/bold]
+    Example: [bold]trifuse train lader --triples triples.train.tsv --out my-lader --small[/bold]
     """
     _require(triples, queries, qrels, corpus)
+    _require_room(out_folder, resume=resume)
+    check_plot(plot)
     with _extra():
         from trifuse.encoder.training import SMALL, Recipe, train_lader
     given: dict[str, Any] = {
@@ -154,14 +156,14 @@ def lader_command(
         "trained_layers": trained_layers,
         "gradient_checkpointing": gradient_checkpointing or None,
     }
-    recipe = replace(
-        SMALL if small else Recipe(),
-        seed=seed,
-        **{option: value for option, value in given.items() if value is not None},
-    )
+    base = SMALL if small else Recipe()
+    if steps is not None and warmup_steps is None:  # as large a part of the run as the recipe's
+        given["warmup_steps"] = steps * base.warmup_steps // base.steps
+    chosen = {option: value for option, value in given.items() if value is not None}
+    recipe = replace(base, seed=seed, **chosen)
     with (
         _data(triples, queries, qrels, corpus, index, opensearch, seed) as data,
-        _progress("training", recipe.steps) as advance,
+        progress_bar("training", recipe.steps) as advance,
     ):
 
         def show(step: Step) -> None:
@@ -181,11 +183,11 @@ def lader_command(
     if report is None:  # the main process says it
         return
     if plot is not None:
-        _draw(report, plot)
+        draw_loss(report.loss, plot, title=report.model)
     if as_json:
         emit({**report.as_dict(), "folder": str(out_folder)})
     else:
-        _tell(report, out_folder)
+        tell(report, out_folder)
 
 
 def model_name(folder: Path) -> str:
@@ -204,6 +206,19 @@ def _require(triples: Path | None, queries: Path | None, qrels: Path | None, cor
     if triples is None and None in (queries, qrels, corpus):
         raise typer.BadParameter(
             "give --triples, or all of --queries, --qrels and --corpus", param_hint="--triples"
+        )
+
+
+def _require_room(folder: Path, *, resume: bool) -> None:
+    """Wrong usage where hours of work would be overwritten."""
+    if (folder / DESCRIPTION_FILE).exists():
+        raise typer.BadParameter(
+            f"there is a model in {str(folder)!r} already: choose another folder", param_hint="--out"
+        )
+    if not resume and (folder / STATE_FOLDER).exists():
+        raise typer.BadParameter(
+            f"a run was begun in {str(folder)!r}: go on with --resume, or choose another folder",
+            param_hint="--out",
         )
 
 
@@ -252,7 +267,7 @@ class _Miner:
         client = require_opensearch(opensearch_client(settings), settings)
         try:
             named = nullcontext(self._index) if self._index else temporary_index(client, corpus)
-            with named as index, _progress("mining negatives", len(queries)) as advance:
+            with named as index, progress_bar("mining negatives", len(queries)) as advance:
                 done = iter(range(1, len(queries) + 1))
                 found = mined_negatives(
                     client,
@@ -265,56 +280,3 @@ class _Miner:
         finally:
             client.close()
         return {query: [each for each in some if each in corpus] for query, some in found.items()}
-
-
-@contextmanager
-def _progress(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
-    columns = (
-        TextColumn(what),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[said]}"),
-    )
-    with Progress(*columns, console=err) as progress:
-        task = progress.add_task(what, total=total, said="")
-        yield lambda done, said: progress.update(task, completed=done, said=said)
-
-
-def _tell(report: TrainingReport, folder: Path) -> None:
-    said = report.as_dict()
-    out.print(
-        f"{report.model}: {said['steps']:,} steps of {report.recipe.batch} in "
-        f"{report.seconds / 60:.1f} minutes on {report.device}, seed {said['seed']}\n"
-        f"loss      {said['loss_first']:.3f} to {said['loss_last']:.3f} (means of the first and last steps)\n"
-        f"accuracy  {said['accuracy_first']:.3f} to {said['accuracy_last']:.3f} (a query's positive first of "
-        f"{2 * report.recipe.batch} candidates)\n"
-        f"parity    {report.parity:.6f} (lowest cosine of a vector by ONNX and by torch)\n"
-        f"the model is in {folder}: use it with --encoder {folder}",
-        markup=False,
-        soft_wrap=True,
-    )
-
-
-def _draw(report: TrainingReport, path: Path) -> None:
-    """The loss of each step, and its running mean."""
-    try:
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError as error:
-        raise TrainingMissing("--plot needs matplotlib: pip install 'trifuse[tune]'") from error
-
-    figure = Figure(figsize=(7, 4), layout="constrained")
-    axes = figure.subplots()
-    window = max(1, len(report.loss) // 20)
-    means = [
-        sum(report.loss[max(0, end - window) : end]) / min(window, end)
-        for end in range(1, len(report.loss) + 1)
-    ]
-    steps = range(1, len(report.loss) + 1)
-    axes.plot(steps, report.loss, color="0.8", linewidth=1, label="each step")
-    axes.plot(steps, means, linewidth=2, label=f"mean of {window} steps")
-    axes.set_xlabel("optimizer step")
-    axes.set_ylabel("loss")
-    axes.set_title(report.model)
-    axes.legend()
-    figure.savefig(path, dpi=150)
