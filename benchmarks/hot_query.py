@@ -101,7 +101,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         writer.join()
         took = wrote.get() if writer.exitcode == 0 else math.inf
         events = int(options.rate * options.seconds) + options.documents
-        counted = int(redis.zscore(queries_key(INDEX, HALF_LIFE_DAYS), query) or 0)
+        counted = int(redis.hget(queries_key(INDEX, HALF_LIFE_DAYS), query) or 0)
         sums = merged([redis.get(key)], time.time(), HALF_LIFE_DAYS)
         left = 2 ** -((time.time() - now + 1) / (HALF_LIFE_DAYS * 86_400))  # the others faded since the start
         clicks = float(sums.clicks.sum())

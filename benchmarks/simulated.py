@@ -8,6 +8,7 @@ judgements call relevant. Their events go through the product's own intake. Then
 
 - `evidence`: how well a query's own clicks order the documents that were shown, against the judgements:
   BM25's order, and each weighting of the clicks. Here position bias shows, and what correcting for it gives.
+- `evidence_by_curve`: the same, with what is expected at a rank estimated from this log (`curve`).
 - `heldout`: rankings of the development queries with a query's own clicks left out of the log, so that only
   clicks for other queries help; the query's frequency stays known.
 - `decay`: `evidence` of the queries whose visitors' interest moved (--drift), by the half-life of clicks.
@@ -53,6 +54,8 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         found["rebuild"] = log.rebuilt_equals()
         tell(f"{found}")
         found["evidence"] = evidence(log)
+        found["curve"] = log.learn_curve()
+        found["evidence_by_curve"] = evidence(log)
         found["heldout"] = heldout(log, options.measures.split(","))
         found["decay"] = by_half_life(log, options.half_lives)
         found["attack"] = attacked(log, options.attacks)

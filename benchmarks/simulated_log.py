@@ -24,6 +24,8 @@ from trifuse.ranker.keys import clicks_key, queries_key
 from trifuse.ranker.past_queries import queries_index
 from trifuse.worker.clicks.events import ClickEvent
 from trifuse.worker.clicks.intake import Intake
+from trifuse.worker.clicks.positions import save_curve
+from trifuse.worker.clicks.rates import estimate
 from trifuse.worker.clicks.rebuild import rebuild
 
 PAGE = 20
@@ -125,6 +127,13 @@ class SimulatedLog:
             "seconds": round(took, 1),
         }
 
+    def learn_curve(self) -> list[float]:
+        """Take the expected click-through by rank from the log itself, and count everything again by it."""
+        curve = estimate(self.client, self.index).curve
+        save_curve(self.client, self.index, curve)
+        rebuild(self.client, self.redis, self.index)
+        return curve
+
     def state(self, now: float) -> dict[tuple[str, str], tuple[float, float]]:
         """What is counted: (past query, document's hash) to clicks and expected clicks; "" is the query."""
         prefix = clicks_key(self.index, HALF_LIFE_DAYS, "")
@@ -145,6 +154,6 @@ class SimulatedLog:
                 name = part[query].removeprefix(prefix)
                 found[name, f"{int(sums.docs[doc]):016x}"] = (clicks, expected)
         key = queries_key(self.index, HALF_LIFE_DAYS)
-        for query, count in self.redis.zscan_iter(key, count=10_000):
+        for query, count in self.redis.hscan_iter(key, count=10_000):
             found[query, ""] = (float(count), 0.0)
         return found

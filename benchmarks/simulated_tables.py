@@ -145,7 +145,8 @@ def show(console: Console, found: Mapping[str, Any]) -> None:
     """Print what `simulated.py` found."""
     for name in ("log", "rebuild"):
         console.print(f"{name}: {found[name]}", soft_wrap=True)
-    for name in ("evidence", "heldout"):
+    console.print("curve:", " ".join(f"{rate:.3f}" for rate in found["curve"]), soft_wrap=True)
+    for name in ("evidence", "evidence_by_curve", "heldout"):
         table = Table(title=name)
         parts = {"all": found[name], **found[name]["segments"]}
         table.add_column("")
