@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from opensearchpy import OpenSearch
+from redis import Redis
 from typer.testing import CliRunner
 
 from trifuse.deploy.cli.app import app
@@ -59,3 +60,16 @@ def test_an_index_that_cant_be_read_hides_no_other(
     (problem,) = [problem for problem in told["problems"] if f"{index_name}-a" in problem]
     assert "another version" in problem
     assert told["indexes"][f"{index_name}-b"]["documents"] == 0
+
+
+def test_an_evicting_click_store_is_a_warning_and_no_problem(
+    services: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert status(services)["warnings"] == []
+    monkeypatch.setattr(Redis, "info", lambda *_: {"maxmemory_policy": "volatile-lru"})
+    named = ["--opensearch", services.opensearch_url, "--redis", services.redis_url]
+    done = CliRunner().invoke(app, ["status", *named, "--broker", services.broker_url])
+    assert done.stderr.replace("\n", " ").count("maxmemory-policy is 'volatile-lru'") == 1
+    (warning,) = status(services)["warnings"]
+    assert "noeviction" in warning
+    assert not any("maxmemory" in problem for problem in status(services)["problems"])
