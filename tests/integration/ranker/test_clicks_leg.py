@@ -11,7 +11,10 @@ import pytest
 from opensearchpy import OpenSearch
 from redis import Redis
 
+from trifuse.encoder.marks import VECTOR_FIELD, mark
+from trifuse.encoder.templates import text_hash
 from trifuse.ranker import ClickStore, HybridRanker, Profile
+from trifuse.ranker.past_queries import queries_index, query_id, query_space
 from trifuse.worker.clicks.events import ClickEvent
 from trifuse.worker.clicks.intake import Intake
 
@@ -54,3 +57,30 @@ def test_what_was_clicked_for_a_query_comes_back_under_its_filters(
         # against a doubt of 0.85, at temperature 0.05
         {"text": "stroke", "similarity": 1.0, "weight": pytest.approx(1 / (1 + math.exp(-3))), "documents": 2}
     ]
+
+
+def test_a_past_query_whose_documents_the_other_legs_find_counts_more(
+    client: OpenSearch, redis_client: Redis, make_index: Callable[..., str], tiny: Any
+) -> None:
+    """Two past queries at cosine 1; the legs' best document, h = 1, was clicked for one of them.
+
+    Its support is 1² / (1 + 3), so at temperature 0.05 and against a doubt of 0.85 the two weigh
+    e^(1.25/0.05) : e^(1/0.05) : e^(0.85/0.05) = e^5 : 1 : e^-3.
+    """
+    index = make_index([{"_id": "x", "title": "stroke", "angle": 0}, {"_id": "y", "title": "asthma"}])
+    clicks = [
+        ClickEvent(query=q, doc_id=d, event_id=q) for q, d in (("brain attack", "x"), ("wheezing", "y"))
+    ]
+    Intake(client, redis_client, index, min_visitors=1).take(clicks)
+    for query in ("brain attack", "wheezing"):
+        marks = mark(VECTOR_FIELD, query_space(tiny.space).id, text_hash(query))
+        past = {"doc": {VECTOR_FIELD: [1.0, 0.0, 0.0], **marks}}
+        client.update(index=queries_index(index), id=query_id(query), body=past, params={"refresh": "true"})
+    ranker = HybridRanker(client, tiny, ClickStore(redis_client, client), Profile(click_budget_s=5.0))
+    response = ranker.search(index, text="stroke")
+    total = math.exp(5) + 1 + math.exp(-3)
+    expected = {"x": 0.5 + 0.5 + 5 * math.exp(5) / total, "y": 5 / total}
+    assert {hit["_id"]: hit["_score"] for hit in response["hits"]["hits"]} == pytest.approx(expected)
+    alone = Profile(weights={"clicks": 5}, click_budget_s=5.0)  # nobody to ask
+    hits = ranker.search(index, text="stroke", profile=alone)["hits"]["hits"]
+    assert [hit["_score"] for hit in hits] == pytest.approx([5 / (2 + math.exp(-3))] * 2)
