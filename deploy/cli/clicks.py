@@ -192,8 +192,8 @@ def show_command(
             emit({"queries": queries})
             return
         missing = (
-            f"no query of {index} has clicks of enough visitors: `trifuse clicks load FILE --index {index}` "
-            "counts a log's"
+            f"no query of {index} was clicked for by enough visitors yet: `trifuse clicks load FILE --index "
+            f"{index}` counts a log's; with --min-visitors 1 every query is used from its first click on"
         )
         table = Table("query", "clicks", "documents", title=f"queries of {index}")
         for item in queries:
