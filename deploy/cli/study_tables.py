@@ -44,7 +44,7 @@ def segments_table(gains: SegmentGains, profile: str, against: str) -> Table:
                 f"{found.against:.3f}",
                 f"{found.value:.3f}",
                 f"{found.difference:+.3f}",
-                _interval(found.difference_ci95),
+                _interval(found.difference_ci95, sign="+"),
                 "" if found.relative is None else f"{100 * found.relative:+.0f} %",
                 p_value(found.p),
             )
@@ -134,7 +134,7 @@ def _numbers(table: Table, *columns: str) -> None:
 
 
 def _interval(ends: tuple[float, float], *, digits: int = 3, sign: str = "") -> str:
-    separator = " to " if sign or ends[0] < 0 else "-"
+    separator = " to " if sign else "-"
     return separator.join(f"{end:{sign}.{digits}f}" for end in ends)
 
 

@@ -69,7 +69,7 @@ def test_gains_per_segment() -> None:
     rows = shown(segments_table(segment_gains(evaluate(RUNS, QRELS, QRELS, ["RR"]), SEGMENTS), "log", "none"))
     named = {row[0]: row[1] for row in rows if row and row[0]}
     assert named | {"ALL": "n=4", "HEAD": "n=1", "TORSO": "n=2", "TAIL": "n=1"} == named
-    assert ["RR", "0.500", "1.000", "+0.500", "0.500-0.500", "+100 %", "1.000"] in rows
+    assert ["RR", "0.500", "1.000", "+0.500", "+0.500 to +0.500", "+100 %", "1.000"] in rows
 
 
 def test_the_size_of_the_log() -> None:
