@@ -32,7 +32,7 @@ from click_stores import own_redis, url_of
 from redis import Redis
 
 COMMANDS = {
-    "packed": ("zscore", "mget", "hmget"),
+    "packed": ("hget", "mget", "hmget"),
     "lua_packed": ("eval", "evalsha"),
     "lua_sorted_sets": ("eval", "evalsha"),
     "zunionstore": ("zunionstore", "zrevrange", "del"),

@@ -20,6 +20,10 @@ from trifuse.indexer.bulk import bulk
 from trifuse.indexer.hints import Enqueue, Hint
 from trifuse.indexer.mapping import index_body
 from trifuse.indexer.sync import Patience, SyncReport, sync
+from trifuse.ranker.click_records import merged
+from trifuse.ranker.decay import HALF_LIFE_DAYS
+from trifuse.ranker.keys import clicks_key, queries_key
+from trifuse.worker.clicks.compaction import read_strings
 from trifuse.worker.clicks.events import ClickEvent
 from trifuse.worker.clicks.produce import record_clicks
 from trifuse.worker.clicks.rebuild import rebuild
@@ -216,15 +220,21 @@ class Clicks:
             record_clicks(self._stack.app, self._index, self._events[start : start + MESSAGE])
 
     def _aggregates(self) -> dict[str, dict[str, float]]:
-        """Everything that is counted, key by key; the marks of counted events are left out."""
-        redis = self._stack.redis
-        keys = redis.scan_iter(match=f"trifuse:{{{self._index}}}:*", count=1000)
-        return {key: dict(redis.zrange(key, 0, -1, withscores=True)) for key in keys if ":seen:" not in key}
+        """How often each query was clicked for, and its documents, by key."""
+        redis, of = self._stack.redis, (self._index, HALF_LIFE_DAYS)
+        counted = {
+            queries_key(*of): {key: float(value) for key, value in redis.hgetall(queries_key(*of)).items()}
+        }
+        keys = list(redis.scan_iter(match=clicks_key(*of, "*"), count=1000))
+        sums = merged(read_strings(redis, keys), self._events[0].timestamp or 0.0, HALF_LIFE_DAYS)
+        for query, doc, clicks in zip(
+            sums.query, sums.docs[sums.doc].tolist(), sums.clicks.tolist(), strict=True
+        ):
+            counted.setdefault(keys[query], {})[str(doc)] = clicks
+        return counted
 
     def _total(self) -> float:
-        return sum(
-            sum(members.values()) for key, members in self._aggregates().items() if key.endswith(":queries")
-        )
+        return sum(self._aggregates()[queries_key(self._index, HALF_LIFE_DAYS)].values())
 
 
 JOBS: dict[str, Callable[[Stack, int], Job]] = {"embed": Embed, "clicks": Clicks}

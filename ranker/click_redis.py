@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -60,13 +61,21 @@ def read_clicks(
         where it isn't public.
     """
     pipeline = redis.pipeline(transaction=False)
-    pipeline.zscore(queries_key(index, half_life_days), query)
+    pipeline.hget(queries_key(index, half_life_days), query)
     if queries:
         prefix = clicks_key(index, half_life_days, "")
         keys = [prefix + each for each in queries]
         pipeline.execute_command("MGET", *keys, **_AS_BYTES)
     frequency, *strings = pipeline.execute()
-    return (strings[0] if strings else []), frequency
+    return (strings[0] if strings else []), _number(frequency)
+
+
+def _number(value: bytes | str | None) -> float | None:
+    """A count as it is kept; None where there is none, or something else wrote there."""
+    try:
+        return None if value is None or math.isnan(number := float(value)) else number
+    except ValueError:
+        return None
 
 
 def read_names(redis: Any, index: str, half_life_days: float, docs: Sequence[bytes]) -> list[bytes | None]:

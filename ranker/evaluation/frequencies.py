@@ -31,7 +31,7 @@ def log_frequencies(
     members = [query_id(normalize_query(text)) for text in queries.values()]
     scores: list[Any] = []
     for start in range(0, len(members), _BATCH):
-        scores += redis.zmscore(key, members[start : start + _BATCH])
+        scores += redis.hmget(key, members[start : start + _BATCH])
     return {query: int(score or 0) for query, score in zip(queries, scores, strict=True)}
 
 

@@ -109,7 +109,7 @@ class Counter:
             "max_a_day": max_a_day,
             "max_queries": max_queries,
             "record_bytes": RECORD_BYTES,
-            "compact_from": COMPACT_FROM,
+            "compact_from": COMPACT_FROM * RECORD_BYTES,
             "marks_s": SEEN_LIFETIME_S,
             "queries_s": AGGREGATE_LIFETIME_S,
             "renew_s": AGGREGATE_LIFETIME_S - DAY_S,
@@ -139,7 +139,7 @@ class Counter:
         keys = self._keys(batch)
         args = self._args(batch, count_pairs=pairs)
         status, new_queries, new_pairs, *texts = self._count(keys=keys, args=args)
-        totals, public, compact, dropped = map(_text, texts)
+        totals, compact, dropped = map(_text, texts)
         for place, what in enumerate(_text(status), start):
             if what == "1":
                 found.counted.append(place)
@@ -147,8 +147,8 @@ class Counter:
                 found.over_cap.append(place)
         found.queries += int(new_queries)
         found.pairs += int(new_pairs)
-        for query, total, is_public in zip(batch.queries, totals.split(), public, strict=True):
-            if is_public == "1":
+        for query, total in zip(batch.queries, totals.split(), strict=True):
+            if total != "-":
                 found.public[query] = int(total)
         if dropped:
             self._redis.unlink(*map(self._clicks_key, dropped.split()))

@@ -6,9 +6,10 @@ Columns instead of rows: what is done once an item, in Python or in Redis, is wh
 from __future__ import annotations
 
 import hashlib
+import zlib
 from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
-from itertools import accumulate, chain
+from itertools import chain, compress
 from typing import NamedTuple, TypeVar
 
 import msgspec
@@ -44,50 +45,48 @@ class Packed(NamedTuple):
     args: list[bytes]
 
 
+def packed(items: Sequence[Item]) -> Packed:
+    """A batch of one item or more."""
+    clicks = [item.clicks for item in items]
+    queries, places = _placed([item.query for item in items])
+    days, day_places = _placed([int(item.timestamp // DAY_S) for item in items])
+    slots, visitors = _slots(items, day_places, len(days))
+    by_query = np.argsort(places, kind="stable").tolist()
+    sorted_items = [items[place] for place in by_query]
+    columns = (
+        slots,
+        places,
+        np.cumsum(np.bincount(places)[1:]).tolist(),
+        [place + 1 for place in by_query],
+        [clicks[place] for place in by_query],
+        (np.cumsum([len(item.docs) for item in sorted_items]) * RECORD_BYTES).tolist(),
+    )
+    named = list(dict.fromkeys([item.docs[0] for item in compress(items, clicks)]))
+    return Packed(
+        days,
+        queries,
+        [
+            msgspec.msgpack.encode(columns),
+            _marks(items, queries, places, clicks, slots),
+            records_of(sorted_items),
+            _list(visitors),
+            msgspec.msgpack.encode(queries),
+            _strings(list(map(_doc_hash, named))),
+            msgspec.msgpack.encode(named),
+        ],
+    )
+
+
 def records_of(items: Sequence[Item]) -> bytes:
     """The records of items, as a query's string holds them."""
     counts = [len(item.docs) for item in items]
-    docs = _hashes(map(_doc_hash, chain.from_iterable(item.docs for item in items)))
-    return _records(items, docs, counts, list(accumulate(counts))).tobytes()
-
-
-def packed(items: Sequence[Item]) -> Packed:
-    """A batch of one item or more."""
-    days = [int(item.timestamp // DAY_S) for item in items]
-    day_places = _places(days)
-    queries = _places([item.query for item in items])
-    where = [queries[item.query] for item in items]
-    who = [
-        (day_places[day], visitor_mark(item.visitor, page=not item.clicks)) if item.visitor else None
-        for day, item in zip(days, items, strict=True)
-    ]
-    visits = sorted(set(filter(None, who)))
-    slots = {visit: slot for slot, visit in enumerate(visits, 1)}
-    by_day: list[list[bytes]] = [[] for _ in day_places]
-    for day, visitor in visits:
-        by_day[day - 1].append(visitor)
-    counts = [len(item.docs) for item in items]
-    ends = list(accumulate(counts))
-    docs = _hashes(map(_doc_hash, chain.from_iterable(item.docs for item in items)))
-    named = list(dict.fromkeys(item.docs[0] for item in items if item.clicks))
-    columns = (
-        [slots[visit] if visit else -day_places[day] for visit, day in zip(who, days, strict=True)],
-        where,
-        [item.clicks for item in items],
-        [RECORD_BYTES * end for end in ends],
-    )
-    return Packed(
-        list(day_places),
-        list(queries),
-        [
-            msgspec.msgpack.encode(columns),
-            _marks(items, where, list(queries), docs[_starts(counts, ends)]).tobytes(),
-            _records(items, docs, counts, ends).tobytes(),
-            _list([_list(map(_raw, visitors), len(visitors)) for visitors in by_day], len(by_day)),
-            msgspec.msgpack.encode(list(queries)),
-            _list([_raw(_doc_hash(doc)) + msgspec.msgpack.encode(doc) for doc in named], 2 * len(named)),
-        ],
-    )
+    records = np.zeros(sum(counts), RECORD)
+    records["doc"] = _hashes(map(_doc_hash, chain.from_iterable([item.docs for item in items])))
+    times = np.clip([item.timestamp for item in items], 0, _MAX_TIME)
+    records["time"] = np.repeat(times, counts)
+    records["clicks"][np.cumsum(counts) - counts] = [item.clicks for item in items]
+    records["expected"] = list(chain.from_iterable([item.expected for item in items]))
+    return records.tobytes()
 
 
 @lru_cache(_CACHED)
@@ -101,40 +100,41 @@ def event_mark(event: str) -> bytes:
     return _hash(event)
 
 
-def _marks(items: Sequence[Item], where: list[int], queries: list[str], docs: Hashes) -> Hashes:
-    """(n,): 4 bytes of query and document (the first of 8), or 8 bytes of an event that has no visitor.
-
-    Args:
-        where: of each item, its query's place from 1.
-        docs: (n,) hashes of the items' first documents.
-    """
-    pages = np.array([not item.clicks for item in items])
-    query = _hashes(map(_hash, queries))[np.asarray(where) - 1]
-    marks: Hashes = query ^ np.where(pages, np.uint64(0), docs * _ODD[0])
-    marks = ((marks ^ (marks >> _HALF)) * _ODD[1]) >> _HALF
-    for place, item in enumerate(items):
-        if not item.visitor:
-            marks[place] = int.from_bytes(event_mark(item.event), "little")
-    return marks
-
-
-def _records(items: Sequence[Item], docs: Hashes, counts: list[int], ends: list[int]) -> NDArray[np.void]:
-    records = np.zeros(len(docs), RECORD)
-    times = np.array([item.timestamp for item in items])
-    records["doc"] = docs
-    records["time"] = np.repeat(np.clip(times, 0, _MAX_TIME), counts)
-    records["clicks"][_starts(counts, ends)] = [item.clicks for item in items]
-    records["expected"] = list(chain.from_iterable(item.expected for item in items))
-    return records
+def _slots(items: Sequence[Item], days: list[int], count: int) -> tuple[list[int], list[bytes]]:
+    """Of each item its visitor's day, from 1 over all, or its day below 0; of each day its visitors."""
+    visits = [
+        (day, item.visitor, item.clicks > 0) if item.visitor else None
+        for day, item in zip(days, items, strict=True)
+    ]
+    numbered = sorted({visit for visit in visits if visit})
+    slots = {visit: slot for slot, visit in enumerate(numbered, 1)}
+    there: list[list[bytes]] = [[] for _ in range(count)]
+    for day, visitor, clicked in numbered:
+        there[day - 1].append(visitor_mark(visitor, page=not clicked))
+    return (
+        [slots[visit] if visit else -day for visit, day in zip(visits, days, strict=True)],
+        list(map(_strings, there)),
+    )
 
 
-def _places(values: Iterable[T]) -> dict[T, int]:
-    """Each value once, in order, with its place from 1."""
-    return {value: place for place, value in enumerate(dict.fromkeys(values), 1)}
+def _marks(
+    items: Sequence[Item], queries: list[str], places: list[int], clicks: list[int], slots: list[int]
+) -> bytes:
+    """8 bytes an item: of a visitor's, 4 that stand for query and document, or for the query's page."""
+    query = np.array([zlib.crc32(query.encode()) for query in queries], np.uint64)[np.asarray(places) - 1]
+    docs = _hashes([_doc_hash(item.docs[0]) for item in items]) * _ODD[0]
+    docs[np.asarray(clicks) == 0] = 0
+    marks: Hashes = ((query ^ docs) * _ODD[1]) >> _HALF
+    for place, slot in enumerate(slots):
+        if slot < 0:
+            marks[place] = int.from_bytes(event_mark(items[place].event), "little")
+    return marks.tobytes()
 
 
-def _starts(counts: list[int], ends: list[int]) -> NDArray[np.int64]:
-    return np.asarray(ends, np.int64) - np.asarray(counts, np.int64)
+def _placed(values: list[T]) -> tuple[list[T], list[int]]:
+    """Each value once, in order, and of each its place among these from 1."""
+    places = {value: place for place, value in enumerate(dict.fromkeys(values), 1)}
+    return list(places), [places[value] for value in values]
 
 
 def _hash(text: str) -> bytes:
@@ -148,10 +148,10 @@ def _hashes(values: Iterable[bytes]) -> Hashes:
     return np.frombuffer(b"".join(values), "<u8")
 
 
-def _raw(value: bytes) -> bytes:
-    """8 bytes as MessagePack's text, the only kind of string that Redis reads."""
-    return b"\xa8" + value
+def _strings(values: Sequence[bytes]) -> bytes:
+    """Strings of 8 bytes as MessagePack's text, the only kind of string that Redis reads."""
+    return _list([b"\xa8" + value for value in values])
 
 
-def _list(parts: Iterable[bytes], size: int) -> bytes:
-    return b"\xdd" + size.to_bytes(4, "big") + b"".join(parts)
+def _list(parts: Sequence[bytes]) -> bytes:
+    return b"\xdd" + len(parts).to_bytes(4, "big") + b"".join(parts)

@@ -24,9 +24,9 @@ if (call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
 local records, lifetime, query, total, few = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 if records == '' then call('DEL', KEYS[1]) else call('SET', KEYS[1], records, 'EX', lifetime) end
 if total == '' then
-  call('ZREM', KEYS[2], query)
+  call('HDEL', KEYS[2], query)
 else
-  call('ZADD', KEYS[2], total, query)
+  call('HSET', KEYS[2], query, total)
   call('EXPIRE', KEYS[2], lifetime)
 end
 if few == '' then
@@ -78,16 +78,15 @@ class Restorer:
 
     def queries(self, size: int) -> Iterator[list[str]]:
         """The past queries that are counted, about so many at a time; some may come twice."""
-        for scan, key in (("ZSCAN", queries_key(*self._of)), ("HSCAN", few_key(*self._of))):
+        for key in (queries_key(*self._of), few_key(*self._of)):
             cursor = 0
             while True:
-                # what the others' values hold is no text
+                # What is kept of the others is no text.
                 cursor, page = self._redis.execute_command(
-                    scan, key, cursor, "COUNT", size, **{NEVER_DECODE: []}
+                    "HSCAN", key, cursor, "COUNT", size, **{NEVER_DECODE: []}
                 )
-                names = page if scan == "HSCAN" else [name for name, _ in page]
-                if names:
-                    yield [name.decode() for name in names]
+                if page:
+                    yield [name.decode() for name in page]
                 if cursor == 0:
                     break
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from heapq import nsmallest
 from typing import Any
 
 import msgspec
@@ -41,16 +42,17 @@ class ShownDocument(msgspec.Struct, frozen=True):
 
 
 def top_queries(client: OpenSearch, redis: Any, index: str, size: int) -> list[ShownQuery]:
-    """The public past queries that were clicked for most often, ties by id."""
-    found = redis.zrevrange(queries_key(index, HALF_LIFE_DAYS), 0, size - 1, withscores=True)
-    ids = [_text(query) for query, _ in found]
+    """The public past queries that were clicked for most often, ties by id; reads all of them."""
+    every = redis.hscan_iter(queries_key(index, HALF_LIFE_DAYS), count=10_000)
+    found = nsmallest(size, ((-int(clicks), _text(query)) for query, clicks in every))
+    ids = [query for _, query in found]
     strings = read_strings(redis, [clicks_key(index, HALF_LIFE_DAYS, query) for query in ids])
     sums = merged(strings, time.time(), HALF_LIFE_DAYS)
     documents = np.bincount(sums.query[sums.clicks > 0], minlength=len(ids))
     texts = _texts(client, index, ids)
     return [
-        ShownQuery(texts.get(query, query), int(clicks), int(count))
-        for query, (_, clicks), count in zip(ids, found, documents, strict=True)
+        ShownQuery(texts.get(query, query), -less, int(count))
+        for (less, query), count in zip(found, documents, strict=True)
     ]
 
 

@@ -98,7 +98,7 @@ def _read(redis: Redis, index: str) -> dict[str, dict[str, float]]:
         _, _, half_life, kind, *_ = key.split(":")
         counted: dict[str, float] = {}
         if kind == "queries":
-            counted = dict(redis.zrange(key, 0, -1, withscores=True))
+            counted = {query: float(clicks) for query, clicks in redis.hgetall(key).items()}
         elif kind == "few":
             for query, value in _call(redis, "HGETALL", key).items():
                 clicks, strangers = struct.unpack_from("<II", value)
@@ -160,7 +160,7 @@ def keep(
             redis_client.append(clicks_key(index, 90.0, past), record)
             redis_client.hset(docs_key(index, 90.0), doc_hash(doc), doc)
         if public:
-            redis_client.zincrby(queries_key(index, 90.0), sum(clicks.values()), past)
+            redis_client.hincrby(queries_key(index, 90.0), past, round(sum(clicks.values())))
         if vector is not None:
             body = {
                 "text": query,
