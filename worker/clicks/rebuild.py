@@ -67,8 +67,9 @@ def rebuild(
     """Make the counts and the past queries of an index again from its events.
 
     Where the search index is embedded by another encoder than the past queries are, their index is made
-    anew, and they wait for vectors. Redis is left with what incremental counting gives, up to rounding,
-    wherever no query has more documents than are kept, and events came one batch after the other.
+    anew, unless `queries` are named, and they wait for vectors. Redis is left with what incremental counting
+    gives, up to rounding, wherever no query has more documents than are kept, and events came one batch after
+    the other.
 
     Args:
         queries: ids of the past queries to make again; one without events is removed everywhere. None: all
@@ -81,7 +82,8 @@ def rebuild(
         ClickStoreDown: Redis didn't answer; run it again when it does.
         ValueError: a half-life or a bound that can't be.
     """
-    drop_other_space(client, index)
+    if queries is None:  # some of them can't make the others' index again
+        drop_other_space(client, index)
     ensure_log(client, index)
     counter = Counter(
         redis, index, half_life_days=half_life_days, min_visitors=min_visitors, max_a_day=max_a_day

@@ -9,6 +9,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -17,6 +18,7 @@ from opensearchpy import OpenSearch
 from redis import Redis
 
 from trifuse.encoder.marks import VECTOR_FIELD
+from trifuse.encoder.spaces import EncoderSpace
 from trifuse.ranker.click_records import merged
 from trifuse.ranker.decay import HALF_LIFE_DAYS
 from trifuse.ranker.keys import clicks_key, docs_key, few_key, queries_key
@@ -269,6 +271,23 @@ def test_the_vector_of_a_forgotten_spelling_goes(
     assert "trifuse" not in asthma
     run(index, sessions=("s1",))
     assert VECTOR_FIELD in client.get(index=queries_index(index), id=query_id("copd"))["_source"]
+
+
+def test_past_queries_of_another_encoder_stay_where_they_are(
+    index: str,
+    client: OpenSearch,
+    make_index: Callable[..., str],
+    space: EncoderSpace,
+    take: Any,
+    run: Any,
+    past_queries: Any,
+) -> None:
+    """Only `trifuse clicks rebuild` makes them all again."""
+    take(index, [*OTHERS, *SPY])
+    client.indices.delete(index=index)
+    make_index(replace(space, encoder="another"))
+    run(index, sessions=("spy",))
+    assert set(past_queries()) == {query_id("asthma"), query_id("copd")}
 
 
 # --- what it would be ---
