@@ -88,25 +88,27 @@ def measure(reads: Reads, keys: int, runs: int) -> dict[str, dict[str, float]]:
     spans: dict[str, list[Span]] = {way: [] for way in [*reads.ways, "idle"]}
     worked, sent = dict.fromkeys(spans, 0.0), dict.fromkeys(spans, 0.0)
     pings = Pings(url_of(redis))
-    for run in range(runs + 2):
-        queries = rng.choice(len(reads.ids), keys, replace=False).tolist()
-        similarities = rng.uniform(0.7, 1.0, keys)
-        found = {}
-        for way in spans:
-            before = _busy(redis, way)
-            started = time.monotonic()
-            if way == "idle":
-                time.sleep(0.01)
-            else:
-                found[way] = reads.ways[way](queries, similarities)
-            span = (started, time.monotonic())
-            after = _busy(redis, way)
-            if run > 1:  # the first two load scripts, and names of documents
-                spans[way].append(span)
-                worked[way] += after[0] - before[0]
-                sent[way] += after[1] - before[1]
-        _check_same(found)
-    seen = pings.end()
+    try:
+        for run in range(runs + 2):
+            queries = rng.choice(len(reads.ids), keys, replace=False).tolist()
+            similarities = rng.uniform(0.7, 1.0, keys)
+            found = {}
+            for way in spans:
+                before = _busy(redis, way)
+                started = time.monotonic()
+                if way == "idle":
+                    time.sleep(0.01)
+                else:
+                    found[way] = reads.ways[way](queries, similarities)
+                span = (started, time.monotonic())
+                after = _busy(redis, way)
+                if run > 1:  # the first two load scripts, and names of documents
+                    spans[way].append(span)
+                    worked[way] += after[0] - before[0]
+                    sent[way] += after[1] - before[1]
+            _check_same(found)
+    finally:
+        seen = pings.end()
     memory = reads.bytes_a_query()
     return {
         way: {
