@@ -96,6 +96,7 @@ def train_lader(
     with open_checkpoint(checkpoint) as start:
         towers = Towers(
             start.transformer,
+            start_scale=recipe.start_scale,
             trained_layers=recipe.trained_layers,
             gradient_checkpointing=recipe.gradient_checkpointing,
         )

@@ -19,6 +19,7 @@ class Towers(nn.Module):
 
     Args:
         transformer: a Hugging Face encoder without a pooler; it becomes the document tower.
+        start_scale: what both towers' vectors are multiplied by, once and for all, by their own weights.
         trained_layers: the upper layers that are trained; None: everything.
         gradient_checkpointing: keep few activations, and compute them twice.
 
@@ -27,9 +28,16 @@ class Towers(nn.Module):
     """
 
     def __init__(
-        self, transformer: Any, *, trained_layers: int | None = None, gradient_checkpointing: bool = False
+        self,
+        transformer: Any,
+        *,
+        start_scale: float = 1.0,
+        trained_layers: int | None = None,
+        gradient_checkpointing: bool = False,
     ) -> None:
         super().__init__()
+        if start_scale != 1.0:
+            scale_output(transformer, start_scale)
         self.query = copy.deepcopy(transformer)
         self.document = transformer
         for tower in (self.query, self.document):
@@ -62,17 +70,33 @@ def freeze_below(tower: Any, trained_layers: int) -> None:
     Raises:
         TrainingInvalid: the model isn't a stack of layers as BERT is, or has fewer.
     """
-    layers = getattr(getattr(tower, "encoder", None), "layer", None)
-    if not isinstance(layers, nn.ModuleList) or not hasattr(tower, "embeddings"):
-        raise TrainingInvalid(
-            f"trained_layers={trained_layers}: a {type(tower).__name__} has no stack of layers like BERT's; "
-            "train all of it"
-        )
+    layers = _layers(tower, f"trained_layers={trained_layers}")
     if trained_layers > len(layers):
         raise TrainingInvalid(f"trained_layers={trained_layers}: the model has {len(layers)} layers")
     tower.requires_grad_(False)
     for layer in layers[len(layers) - trained_layers :]:
         layer.requires_grad_(True)
+
+
+def scale_output(tower: Any, factor: float) -> None:
+    """Multiply a tower's vectors, by the normalisation that ends its last layer.
+
+    Raises:
+        TrainingInvalid: the model isn't a stack of layers as BERT is.
+    """
+    last = _layers(tower, f"start_scale={factor}")[-1].output.LayerNorm
+    with torch.no_grad():
+        last.weight *= factor
+        last.bias *= factor
+
+
+def _layers(tower: Any, what: str) -> nn.ModuleList:
+    layers = getattr(getattr(tower, "encoder", None), "layer", None)
+    if not isinstance(layers, nn.ModuleList) or not hasattr(tower, "embeddings"):
+        raise TrainingInvalid(
+            f"{what}: a {type(tower).__name__} has no layers like BERT's; leave that out of the recipe"
+        )
+    return layers
 
 
 def segments(tower: Any) -> bool:
