@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -159,3 +161,8 @@ def test_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("trifuse.deploy.cli.study_plots.importlib.import_module", missing)
     with pytest.raises(ExtraMissing, match=r"pip install 'trifuse\[tune\]'"):
         check_plot(tmp_path / "plot.png")
+
+
+def test_the_command_line_starts_without_matplotlib() -> None:
+    code = "import sys, trifuse.deploy.cli.app; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
