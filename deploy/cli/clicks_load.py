@@ -1,0 +1,172 @@
+"""`trifuse clicks load`: a click log's files into an index's evidence."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trifuse.deploy.cli.clicks_options import (
+    MAX_A_DAY,
+    MIN_VISITORS,
+    IndexOption,
+    MaxADayOption,
+    MinVisitorsOption,
+    click_store,
+    progress,
+    warn_if_evicting,
+)
+from trifuse.deploy.cli.common import (
+    BrokerOption,
+    JsonOption,
+    OpenSearchOption,
+    RedisOption,
+    emit,
+    fail,
+    out,
+)
+from trifuse.deploy.config import Settings, celery_app, opensearch_client, resolve
+from trifuse.indexer.hints import Enqueue
+from trifuse.worker.clicks.checks import DUPLICATE, NO_FAULTS
+from trifuse.worker.clicks.errors import UnreadableLog
+from trifuse.worker.clicks.forgotten import FORGOTTEN
+from trifuse.worker.clicks.intake import Intake
+from trifuse.worker.clicks.reading import AUTO, FORMATS, read_log
+from trifuse.worker.clicks.rejections import Rejections, rejections
+from trifuse.worker.clicks.report import IntakeReport
+
+FilesArgument = Annotated[
+    list[str], typer.Argument(metavar="FILE", help="Files (plain or gzip), folders; - is standard input.")
+]
+FormatOption = Annotated[
+    str, typer.Option("--format", metavar="|".join((AUTO, *FORMATS)), help="What the files hold.")
+]
+ReportOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--report",
+        dir_okay=False,
+        help="Write every rejected record to this file, a line each: place, reason, id, and the record.",
+    ),
+]
+
+_KNOWN = NO_FAULTS | {FORGOTTEN}
+"""Reasons not to count an event that is as it should be: a log that is loaded again has many."""
+
+
+def load_command(
+    files: FilesArgument,
+    index: IndexOption,
+    format: FormatOption = AUTO,
+    report: ReportOption = None,
+    min_visitors: MinVisitorsOption = MIN_VISITORS,
+    max_a_day: MaxADayOption = MAX_A_DAY,
+    as_json: JsonOption = False,
+    opensearch: OpenSearchOption = None,
+    redis: RedisOption = None,
+    broker: BrokerOption = None,
+) -> None:
+    """Count the clicks of a log. Loading it again counts nothing twice.
+
+    [bold]ubi[/bold]: documents of ubi_queries and ubi_events as NDJSON, bare or as a bulk export.
+
+    [bold]medcpt[/bold]: lines of qid, pmid, click, and qid2info.json: both files, or their folder.
+
+    [bold]tripclick[/bold]: the daily logs, or qrels with their topics, as TREC or TSV.
+
+    [bold]jsonl[/bold]: lines such as
+
+    {"query": "asthma in children", "doc_id": "NCT00000001", "timestamp": "2026-03-01T10:00:00Z"}
+
+    where query and doc_id are needed; timestamp, event_id, query_id, session,
+    user, position (from 1), count, kind (click or impression) and shown (the
+    ids on the page) may stand. Without an event_id, equal lines are one event.
+
+    Where records were rejected, the first place of each reason is said.
+
+    Examples:
+    [bold]trifuse clicks load ubi_queries.ndjson ubi_events.ndjson.gz --index trials[/bold]
+    [bold]trifuse clicks load logs/ --index trials --report rejected.ndjson[/bold]
+    [bold]zcat clicks.jsonl.gz | trifuse clicks load - --index trials[/bold]
+    """
+    if format not in (AUTO, *FORMATS):
+        raise typer.BadParameter(
+            f"{format!r} is no format: expected {AUTO}, {', '.join(FORMATS)}", param_hint="--format"
+        )
+    for file in files:
+        if file != "-" and not Path(file).exists():
+            raise typer.BadParameter(f"there is no file or folder {file!r}", param_hint="FILE")
+        if report is not None and report.exists() and file != "-" and report.samefile(file):
+            raise typer.BadParameter(f"{file!r} is to be read: name another file", param_hint="--report")
+    settings = resolve(opensearch=opensearch, redis=redis, broker=broker)
+    store = click_store(settings)
+    warn_if_evicting(store)
+    intake = Intake(
+        opensearch_client(settings),
+        store,
+        index,
+        min_visitors=min_visitors,
+        max_a_day=max_a_day,
+        enqueue=_enqueue(settings),
+    )
+    result, broken = IntakeReport(), None
+    with rejections(report) as rejected, progress("counting clicks") as show:
+
+        def step(so_far: IntakeReport) -> None:
+            nonlocal result
+            result = so_far
+            show(_counted(result))
+
+        try:
+            events = read_log(files, format, stdin=sys.stdin.buffer)
+            intake.take(events, progress=step, on_reject=rejected)
+        except UnreadableLog as error:
+            broken = error
+    if as_json:
+        emit({**result.as_dict(), "rejected_first": rejected.first})
+    else:
+        _tell(result, rejected, report)
+    if broken is not None:
+        fail(str(broken))
+    if _rejected(result):
+        raise typer.Exit(1)
+
+
+def _tell(report: IntakeReport, rejected: Rejections, file: Path | None) -> None:
+    out.print(
+        f"read {report.read:,}: {_counted(report)}; {report.queries:,} new queries, "
+        f"{report.pairs:,} new pairs of query and document; kept "
+        f"{report.impressions:,} impressions, ignored {report.ignored:,} other records",
+        soft_wrap=True,
+    )
+    for reason, number in report.rejected.most_common():
+        if reason == DUPLICATE:
+            continue
+        first = f", first at {rejected.first[reason]}" if reason in rejected.first else ""
+        out.print(f"  {reason}: {number:,}{first}", markup=False, soft_wrap=True)
+    if rejected.first:
+        where = f"all are in {file}" if file else "--report FILE writes them all"
+        out.print(where, markup=False, soft_wrap=True)
+
+
+def _counted(report: IntakeReport) -> str:
+    known = sum(number for reason, number in report.rejected.items() if reason in _KNOWN)
+    return (
+        f"{report.counted:,} counted, {known:,} known already or over a visitor's cap, "
+        f"{_rejected(report):,} rejected"
+    )
+
+
+def _rejected(report: IntakeReport) -> int:
+    """Events that can't be used."""
+    return sum(number for reason, number in report.rejected.items() if reason not in _KNOWN)
+
+
+def _enqueue(settings: Settings) -> Enqueue | None:
+    if settings.broker_url is None:
+        return None
+    from trifuse.worker.enqueue import celery_enqueue
+
+    return celery_enqueue(celery_app(settings))
