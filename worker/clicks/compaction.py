@@ -7,6 +7,7 @@ still stands there, and keeps what was appended meanwhile.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from redis.client import NEVER_DECODE
@@ -21,12 +22,14 @@ _WORTH = 0.75
 """What isn't shorter than this share of what was read is left: else a query with 63 documents would be
 compacted with every click."""
 
-# KEYS: a query's records. ARGV: what was read, what is to stand there, lifetime.
+# KEYS: queries' records. ARGV: lifetime, then of each query what was read and what is to stand there.
 COMPACT = """
-local now = redis.call('GET', KEYS[1])
-if not now or string.sub(now, 1, #ARGV[1]) ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[2] .. string.sub(now, #ARGV[1] + 1), 'EX', ARGV[3])
-return 1
+for i = 1, #KEYS do
+  local now, was, made = redis.call('GET', KEYS[i]), ARGV[2 * i], ARGV[2 * i + 1]
+  if now and string.sub(now, 1, #was) == was then
+    redis.call('SET', KEYS[i], made .. string.sub(now, #was + 1), 'EX', ARGV[1])
+  end
+end
 """
 
 
@@ -47,10 +50,14 @@ class Compactor:
 
     def compact(self, keys: Sequence[str]) -> None:
         """Compact the strings under these keys, where it is worth it."""
+        shorter: dict[str, tuple[bytes, bytes]] = {}
         for key, was in zip(keys, read_strings(self._redis, keys), strict=True):
             made = compacted(was, self._half_life_days, self._max_docs)
             if len(made) <= _WORTH * len(was):
-                self._compact(keys=[key], args=[was, made, AGGREGATE_LIFETIME_S])
+                shorter[key] = was, made
+        if shorter:
+            strings = chain.from_iterable(shorter.values())
+            self._compact(keys=list(shorter), args=[AGGREGATE_LIFETIME_S, *strings])
 
 
 def read_strings(redis: Any, keys: Sequence[str]) -> list[bytes]:

@@ -102,6 +102,7 @@ class Counter:
         self.index = index
         self.half_life_days = half_life_days
         self._redis = redis
+        self._clicks_prefix = clicks_key(index, half_life_days, "")
         self._compactor = Compactor(redis, half_life_days, max_docs)
         self._count = redis.register_script(COUNT)
         self._settings = {
@@ -151,7 +152,7 @@ class Counter:
             if total != "-":
                 found.public[query] = int(total)
         if dropped:
-            self._redis.unlink(*map(self._clicks_key, dropped.split()))
+            self._redis.unlink(*[self._clicks_prefix + query for query in dropped.split()])
         if compact:
             first = len(keys) - len(batch.queries)
             self._compactor.compact([keys[first + int(place)] for place in compact.split()])
@@ -164,14 +165,11 @@ class Counter:
             docs_key(*of),
             *(visits_key(*of, day * DAY_S) for day in batch.days),
             *(seen_key(*of, day * DAY_S) for day in batch.days),
-            *map(self._clicks_key, batch.queries),
+            *[self._clicks_prefix + query for query in batch.queries],
         ]
 
     def _args(self, batch: Packed, **change: Any) -> list[bytes]:
         return [msgspec.msgpack.encode({**self._settings, **change}), *batch.args]
-
-    def _clicks_key(self, query: str) -> str:
-        return clicks_key(self.index, self.half_life_days, query)
 
 
 def _text(value: bytes | str) -> str:
