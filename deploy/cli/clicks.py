@@ -18,6 +18,7 @@ from trifuse.deploy.cli.clicks_options import (
     MaxADayOption,
     MinVisitorsOption,
     SizeOption,
+    as_typed,
     click_store,
     progress,
     warn_if_evicting,
@@ -70,9 +71,9 @@ def show_command(
             emit({"query": query, "documents": documents})
             return
         missing = f"no clicks of {index} are counted for {query!r}"
-        table = Table("document", "decayed clicks", "expected", title=query)
+        table = Table("document", "decayed clicks", "expected", title=as_typed(query))
         for document in documents:
-            table.add_row(document.id, f"{document.clicks:.3g}", f"{document.expected:.3g}")
+            table.add_row(as_typed(document.id), f"{document.clicks:.3g}", f"{document.expected:.3g}")
     else:
         queries = top_queries(opensearch_client(settings), store, index, size)
         if as_json:
@@ -84,7 +85,7 @@ def show_command(
         )
         table = Table("query", "clicks", "documents", title=f"queries of {index}")
         for item in queries:
-            table.add_row(item.query, f"{item.clicks:,}", f"{item.documents:,}")
+            table.add_row(as_typed(item.query), f"{item.clicks:,}", f"{item.documents:,}")
     out.print(table if table.row_count else missing, markup=False, soft_wrap=not table.row_count)
 
 

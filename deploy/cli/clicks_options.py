@@ -10,6 +10,7 @@ import typer
 from redis import Redis
 from redis.exceptions import RedisError
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from trifuse.deploy.cli.common import err, index_name
 from trifuse.deploy.config import Settings, redis_client
@@ -47,6 +48,11 @@ MaxADayOption = Annotated[
 ]
 
 __all__ = ["MAX_A_DAY", "MIN_VISITORS", "IndexOption", "MaxADayOption", "MinVisitorsOption", "SizeOption"]
+
+
+def as_typed(value: str) -> Text:
+    """What users typed, or an id of the log, for a table: no markup, nothing that steers a terminal."""
+    return Text("".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in value))
 
 
 def click_store(settings: Settings) -> Redis:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.table import Table
 
-from trifuse.deploy.cli.clicks_options import MAX_A_DAY, IndexOption, MaxADayOption, SizeOption
+from trifuse.deploy.cli.clicks_options import MAX_A_DAY, IndexOption, MaxADayOption, SizeOption, as_typed
 from trifuse.deploy.cli.common import JsonOption, OpenSearchOption, emit, err, out
 from trifuse.deploy.config import opensearch_client, require_opensearch, resolve
 from trifuse.worker.clicks.influence import Influence, influence
@@ -54,7 +54,7 @@ def _tell(found: Influence, index: str, max_a_day: int) -> None:
     for visitor in found.visitors:
         numbers = (visitor.clicks, visitor.repeated, visitor.over_cap, visitor.queries, visitor.documents)
         table.add_row(
-            f"{visitor.kind} {visitor.visitor}",
+            as_typed(f"{visitor.kind} {visitor.visitor}"),
             f"{visitor.counted:,}",
             f"{100 * visitor.share:.2f} %",
             *(f"{number:,}" for number in numbers),

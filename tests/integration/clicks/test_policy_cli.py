@@ -123,6 +123,17 @@ def test_sessions(run: Run, log: str) -> None:
     assert "clicks forget --index" in table
 
 
+def test_what_others_typed_is_no_markup_and_steers_no_terminal(run: Run) -> None:
+    typed = {"query": "[/bold] x\x1b[2J", "doc_id": "d1", "session": "[/red]\x1b]0;y", "timestamp": WHEN}
+    assert run("load", "-", stdin=json.dumps(typed) + "\n").exit_code == 0
+    for command, text in (("show", "[/bold] x\N{REPLACEMENT CHARACTER}[2J"), ("sessions", "session [/red]")):
+        shown = run(command)
+        assert shown.exit_code == 0, shown.output
+        assert text in shown.stdout
+        assert "\x1b]" not in shown.stdout
+        assert "\x1b[2J" not in shown.stdout
+
+
 # --- positions ---
 
 PAGE = {"query": "asthma", "doc_id": None, "kind": "impression", "shown": ["d1", "d2"], "timestamp": WHEN}
