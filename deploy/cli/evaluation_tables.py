@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from rich.table import Table
 from rich.text import Text
 
+from trifuse.deploy.cli.clicks_options import as_typed
 from trifuse.ranker.evaluation import Evaluation, Ranked
 from trifuse.ranker.evaluation.comparison import Comparison
 
@@ -23,7 +24,7 @@ def evaluation_table(evaluation: Evaluation, title: str | None = None) -> Table:
         for column in ("difference", "p random.", "p t", "won/lost"):
             table.add_column(column, justify="right", no_wrap=True)
         from_what = f"from {next(iter(others))}" if len(others) == 1 else "from the profile in brackets"
-        table.caption = (
+        table.caption = as_typed(
             f"difference {from_what}; p of paired tests, two-sided, adjusted (Holm) for the comparisons in a "
             "measure"
         )
@@ -34,7 +35,7 @@ def evaluation_table(evaluation: Evaluation, title: str | None = None) -> Table:
             found = evaluation.tests.get(profile, {}).get(measure)
             name = f"{profile} [{found.against}]" if found and len(others) > 1 else profile
             cells = (f"{evaluation.mean(profile, measure):.4f}", f"{low:.3f}-{high:.3f}")
-            table.add_row(Text(name), *cells, *(_compared(found) if found else ()))
+            table.add_row(as_typed(name), *cells, *(_compared(found) if found else ()))
         table.add_section()
     return table
 
@@ -49,7 +50,7 @@ def moved_tables(evaluation: Evaluation, texts: Mapping[str, str]) -> Iterator[T
         measure, found = next(iter(compared.items()))
         if not found.gained and not found.lost:
             continue
-        table = Table(title=f"{measure}: what moves most from {found.against} to {profile}")
+        table = Table(title=as_typed(f"{measure}: what moves most from {found.against} to {profile}"))
         table.title_justify = "left"
         table.add_column("id", overflow="fold")
         table.add_column("query", overflow="ellipsis", no_wrap=True)
@@ -58,7 +59,7 @@ def moved_tables(evaluation: Evaluation, texts: Mapping[str, str]) -> Iterator[T
         for rows in (found.gained, tuple(reversed(found.lost))):
             for each in rows:
                 cells = (f"{each.against:.3f}", f"{each.value:.3f}", f"{each.difference:+.3f}")
-                table.add_row(Text(each.query), Text(texts.get(each.query, "")), *cells)
+                table.add_row(as_typed(each.query), as_typed(texts.get(each.query, "")), *cells)
             table.add_section()
         yield table
 

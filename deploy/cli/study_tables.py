@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.table import Table
 from rich.text import Text
 
+from trifuse.deploy.cli.clicks_options import as_typed
 from trifuse.deploy.cli.evaluation_tables import p_value
 from trifuse.deploy.cli.study_memory import LogMemory
 from trifuse.ranker.evaluation.cost import Timed
@@ -123,7 +124,7 @@ def cost_table(times: Mapping[str, Timed], profile: str, against: str) -> Table:
 
 
 def _table(title: str, first: str) -> Table:
-    table = Table(title=title, title_justify="left", caption_justify="left")
+    table = Table(title=as_typed(title), title_justify="left", caption_justify="left")
     table.add_column(first, no_wrap=True)
     return table
 

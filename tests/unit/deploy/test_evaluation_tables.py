@@ -52,11 +52,11 @@ def test_notes_say_what_was_left_out_and_what_gave_nothing() -> None:
 def test_what_moves_most() -> None:
     """q1 gains 0.5; with a document of q2 gone it loses 1; what doesn't move isn't shown."""
     runs = {**RUNS, "hybrid": {"q1": ["a"], "q2": []}}
-    (table,) = moved_tables(evaluate(runs, QRELS, QRELS, ["RR", "P@1"]), {"q1": "stroke [in] adults"})
+    (table,) = moved_tables(evaluate(runs, QRELS, QRELS, ["RR", "P@1"]), {"q1": "stroke [in] adults\x1b"})
     text = StringIO()
     Console(width=80, file=text).print(table)
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in text.getvalue().splitlines()]
-    assert ["q1", "stroke [in] adults", "0.500", "1.000", "+0.500"] in rows
+    assert ["q1", "stroke [in] adults\N{REPLACEMENT CHARACTER}", "0.500", "1.000", "+0.500"] in rows
     assert ["q2", "", "1.000", "0.000", "-1.000"] in rows
     assert "RR: what moves most from bm25 to hybrid" in text.getvalue()
     same = {"bm25": RUNS["bm25"], "again": RUNS["bm25"]}
