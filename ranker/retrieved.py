@@ -97,7 +97,7 @@ def read_answers(request: Request, clicked: Clicked, answers: Mapping[str, Answe
             found = _clicked(clicked, answers) if answer.error is None else ()
             hits[leg] = LegHits.of(found, depth=request.profile.clicks.candidates)
         else:
-            hits[leg] = LegHits.of(_scored(answer), depth=request.profile.depth)
+            hits[leg] = answer.ranked
         reports[leg] = _report(request, clicked, leg, answer, before, len(hits[leg].keys))
     return Retrieved(answers, clicked, hits, reports)
 
@@ -106,7 +106,7 @@ def supported(request: Request, clicked: Clicked, answers: Mapping[str, Answer])
     """Clicks, weighed by what the other legs found, where the profile asks for it."""
     if request.profile.clicks.support == 0 or not clicked.scores:
         return clicked
-    hits = {leg: LegHits.of(_scored(answer), depth=request.profile.depth) for leg, answer in answers.items()}
+    hits = {leg: answer.ranked for leg, answer in answers.items()}
     return clicked.supported(opinion(hits, request.profile, similarity=request.similarity))
 
 
@@ -147,13 +147,11 @@ def _before(request: Request, clicked: Clicked) -> dict[str, LegReport]:
     return {"lexical": lexical, "dense": request.encoded.dense, "clicks": clicked.report}
 
 
-def _scored(answer: Answer) -> Iterable[tuple[Key, float | None]]:
-    return ((key_of(hit), hit.get("_score")) for hit in answer.hits)
-
-
 def _clicked(clicked: Clicked, answers: Mapping[str, Answer]) -> Iterable[tuple[Key, float | None]]:
     """Documents that any leg brought, and that were clicked."""
-    return ((key_of(hit), clicked.scores.get(hit["_id"])) for each in answers.values() for hit in each.hits)
+    scores = clicked.scores
+    hits = (hit for answer in answers.values() for hit in answer.hits)
+    return ((key_of(hit), scores[hit["_id"]]) for hit in hits if hit["_id"] in scores)
 
 
 def _report(

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from opensearchpy.exceptions import ConnectionError as NoConnection
 from opensearchpy.exceptions import NotFoundError, TransportError
 
 from trifuse.ranker.errors import IndexMissing, SearchRejected, SearchUnavailable
+from trifuse.ranker.fuse import LegHits
+from trifuse.ranker.page import key_of
 
 
 @contextmanager
@@ -73,10 +76,15 @@ class Answer:
             int(item.get("status", 500)), error if isinstance(error, Mapping) else {"reason": error}, {}
         )
 
-    @property
+    @cached_property
     def hits(self) -> list[Mapping[str, Any]]:
         """The hits, best first."""
         return list((self.content.get("hits") or {}).get("hits") or [])
+
+    @cached_property
+    def ranked(self) -> LegHits:
+        """Their documents by score."""
+        return LegHits.of((key_of(hit), hit.get("_score")) for hit in self.hits)
 
     @property
     def took_ms(self) -> int:
