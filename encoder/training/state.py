@@ -68,9 +68,11 @@ class SavedState:
         if self._accelerator.is_main_process:
             (new / RECIPE_FILE).write_text(json.dumps(self._recipe, indent=2) + "\n")
             before = self._whole()
+            shutil.rmtree(target, ignore_errors=True)  # of a run that was given up
             new.rename(target)
             for folder in before:
-                shutil.rmtree(folder)
+                if folder != target:
+                    shutil.rmtree(folder)
         self._accelerator.wait_for_everyone()
 
     def load(self) -> None:
