@@ -70,6 +70,24 @@ def test_importing_stays_light(module: str, unwanted: set[str], tmp_path: Path) 
     assert not loaded & unwanted
 
 
+def test_only_training_imports_torch(tmp_path: Path) -> None:
+    """Serving installs no torch: every module but those of training is imported where there is none."""
+    training = ("trifuse.encoder.training", "trifuse.deploy.cli.training_data")
+    names = {
+        ".".join(("trifuse", *file.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
+        for folder in FOLDERS
+        for file in (ROOT / folder).rglob("*.py")
+    }
+    modules = sorted(name for name in names if not name.startswith(training))
+    code = (
+        "import importlib, sys\n"
+        "for name in ('torch', 'transformers', 'accelerate'): sys.modules[name] = None\n"
+        f"for name in {modules}: importlib.import_module(name)"
+    )
+    assert "trifuse.deploy.cli.train" in modules
+    _run(code, cwd=tmp_path)
+
+
 def test_no_folder_is_imported_under_its_bare_name() -> None:
     """From the project's root `import worker` works too, and would double every class."""
     assert not {m for m in sys.modules if m.split(".")[0] in FOLDERS}
