@@ -84,10 +84,10 @@ def scale_output(tower: Any, factor: float) -> None:
     Raises:
         TrainingInvalid: the model isn't a stack of layers as BERT is.
     """
-    last = _layers(tower, f"start_scale={factor}")[-1].output.LayerNorm
+    ending: Any = _layers(tower, f"start_scale={factor}")[-1].output
     with torch.no_grad():
-        last.weight *= factor
-        last.bias *= factor
+        ending.LayerNorm.weight *= factor
+        ending.LayerNorm.bias *= factor
 
 
 def _layers(tower: Any, what: str) -> nn.ModuleList:

@@ -84,17 +84,7 @@ def train_towers(
             f"batch={recipe.batch} can't be shared by {accelerator.num_processes} processes: give a multiple"
         )
     set_seed(recipe.seed, device_specific=True)
-    optimizer: Any = torch.optim.AdamW(
-        [weight for weight in towers.parameters() if weight.requires_grad],
-        lr=recipe.learning_rate,
-        weight_decay=recipe.weight_decay,
-    )
-    model: Any
-    model, optimizer = accelerator.prepare(towers.train(), optimizer)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        getattr(optimizer, "optimizer", optimizer),
-        lambda step: learning_rate_factor(step, recipe.warmup_steps, recipe.steps),
-    )
+    model, optimizer, schedule = _prepared(towers, recipe, accelerator)
     history = History()
     saved = SavedState(accelerator, state, recipe, schedule, history)
     if resume:
@@ -111,8 +101,7 @@ def train_towers(
     started = time.monotonic()
     rest = cut_into(islice(examples, history.steps * recipe.batch, None), recipe.batch)
     for chosen in islice(rest, recipe.steps - history.steps):
-        batch = batcher.batch(chosen)
-        loss, right = _losses(model, batch, recipe, accelerator)
+        loss, right = _losses(model, batcher.batch(chosen), recipe, accelerator)
         accelerator.backward(loss)
         optimizer.step()
         schedule.step()
@@ -129,6 +118,21 @@ def train_towers(
             "of them, or fewer steps"
         )
     return history
+
+
+def _prepared(towers: Towers, recipe: Recipe, accelerator: Accelerator) -> tuple[Any, Any, Any]:
+    """The model and its optimizer, on their processors, and the schedule of the learning rate."""
+    optimizer: Any = torch.optim.AdamW(
+        [weight for weight in towers.parameters() if weight.requires_grad],
+        lr=recipe.learning_rate,
+        weight_decay=recipe.weight_decay,
+    )
+    # accelerate would step a schedule that it is given once a process.
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: learning_rate_factor(step, recipe.warmup_steps, recipe.steps)
+    )
+    model, optimizer = accelerator.prepare(towers.train(), optimizer)
+    return model, optimizer, schedule
 
 
 def _losses(model: Any, batch: Batch, recipe: Recipe, accelerator: Accelerator) -> tuple[Tensor, Tensor]:
