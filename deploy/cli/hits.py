@@ -62,6 +62,18 @@ def leg_lines(response: Mapping[str, Any]) -> list[Text]:
     return lines
 
 
+def query_lines(response: Mapping[str, Any]) -> list[Text]:
+    """How frequent the query is in the click log, where that was read."""
+    query = response["trifuse"]["query"]
+    if query["frequency"] is None:
+        return []
+    return [
+        Text(
+            f"the click log has {query['frequency']} clicks for this query ({query['segment']})", style="dim"
+        )
+    ]
+
+
 def past_query_lines(response: Mapping[str, Any]) -> list[Text]:
     """The past queries that the clicks came from, where they were asked for (`explain`)."""
     queries = response["trifuse"]["legs"]["clicks"].get("queries")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Annotated, Any
 
 import typer
@@ -15,7 +16,14 @@ from trifuse.deploy.cli.common import (
     err,
     out,
 )
-from trifuse.deploy.cli.hits import filter_lines, hits_table, leg_lines, past_query_lines, summary
+from trifuse.deploy.cli.hits import (
+    filter_lines,
+    hits_table,
+    leg_lines,
+    past_query_lines,
+    query_lines,
+    summary,
+)
 from trifuse.deploy.cli.ranking import BodyOption, json_object, read_profile, usage
 from trifuse.deploy.config import Settings, opensearch_client, redis_client, resolve
 from trifuse.encoder.errors import EncoderError
@@ -76,8 +84,8 @@ def search_command(
     client = opensearch_client(settings)
     try:
         clicks = ClickStore(redis_client(settings), client) if settings.redis_url else None
-        ranker = HybridRanker(client, _encoder(settings, chosen, named=encoder is not None), clicks, chosen)
-        with usage():
+        model = _encoder(settings, chosen, named=encoder is not None)
+        with usage(), closing(HybridRanker(client, model, clicks, chosen)) as ranker:
             response = ranker.search(
                 index, filled, text=text, filter=given, size=size, from_=start, explain=explain or None
             )
@@ -110,5 +118,5 @@ def _show(response: dict[str, Any], *, start: int, explain: bool) -> None:
     for line in leg_lines(response):
         out.print(line)
     if explain:
-        for line in [*past_query_lines(response), *filter_lines(response)]:
+        for line in [*query_lines(response), *past_query_lines(response), *filter_lines(response)]:
             out.print(line)

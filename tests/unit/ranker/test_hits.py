@@ -6,7 +6,14 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from trifuse.deploy.cli.hits import filter_lines, hits_table, leg_lines, past_query_lines, title_of
+from trifuse.deploy.cli.hits import (
+    filter_lines,
+    hits_table,
+    leg_lines,
+    past_query_lines,
+    query_lines,
+    title_of,
+)
 
 LEG = {"score": 7.25, "normalized": 0.5, "weight": 0.4, "rank": 2}
 RESPONSE: dict[str, Any] = {
@@ -55,6 +62,13 @@ def test_the_past_queries_that_clicks_came_from() -> None:
     explained = {"trifuse": {"legs": {"clicks": {"queries": queries}}}}
     assert "'stroke' 1.00, 'brain attack' 0.84" in shown(*past_query_lines(explained))
     assert past_query_lines({"trifuse": {"legs": {"clicks": {}}}}) == []
+
+
+def test_how_frequent_the_query_is() -> None:
+    assert "the click log has 7 clicks for this query (TORSO)" in shown(
+        *query_lines({"trifuse": {"query": {"frequency": 7, "segment": "TORSO"}}})
+    )
+    assert query_lines({"trifuse": {"query": {"frequency": None, "segment": None}}}) == []
 
 
 def test_a_row_a_hit() -> None:
