@@ -38,8 +38,8 @@ MIN_VISITORS = 3
 MAX_A_DAY = 100
 """So many clicks of one visitor count in a day."""
 
-MAX_DOCS = 200
-"""So many documents of a query are kept."""
+MAX_DOCS = 1000
+"""So many documents of a query are kept: its string has 40 kB or so at most."""
 
 ITEMS_AT_ONCE = 1000
 """More are counted in several scripts, as Redis waits for each."""

@@ -27,7 +27,7 @@ from trifuse.ranker.keys import DAY_S, SEEN_LIFETIME_S
 from trifuse.ranker.past_queries import normalize_query, queries_index
 from trifuse.worker.clicks import checks
 from trifuse.worker.clicks.checks import Fault
-from trifuse.worker.clicks.counting import MAX_A_DAY, MAX_DOCS, MIN_VISITORS, Counted, Counter
+from trifuse.worker.clicks.counting import MAX_A_DAY, MIN_VISITORS, Counted, Counter
 from trifuse.worker.clicks.errors import ClickStoreDown, UnreadableLog
 from trifuse.worker.clicks.events import ClickEvent
 from trifuse.worker.clicks.forgotten import FORGOTTEN, among_forgotten
@@ -65,7 +65,7 @@ class Intake:
         client: of OpenSearch.
         redis: of the click store.
         index: the search index or alias that the clicks belong to.
-        min_visitors, max_a_day, max_docs: see `trifuse.worker.clicks.counting.Counter`.
+        min_visitors, max_a_day: see `trifuse.worker.clicks.counting.Counter`.
         pairs: count new pairs of query and document for the report.
         enqueue: told of past queries that need a vector; without it, `trifuse sync` finds them.
         clock: seconds since 1970.
@@ -85,7 +85,6 @@ class Intake:
         half_life_days: float = HALF_LIFE_DAYS,
         min_visitors: int = MIN_VISITORS,
         max_a_day: int = MAX_A_DAY,
-        max_docs: int = MAX_DOCS,
         pairs: bool = True,
         enqueue: Enqueue | None = None,
         clock: Callable[[], float] = time.time,
@@ -93,12 +92,7 @@ class Intake:
         self._client = client
         self._index = index
         self._counter = Counter(
-            redis,
-            index,
-            half_life_days=half_life_days,
-            min_visitors=min_visitors,
-            max_a_day=max_a_day,
-            max_docs=max_docs,
+            redis, index, half_life_days=half_life_days, min_visitors=min_visitors, max_a_day=max_a_day
         )
         self._pairs = pairs
         self._enqueue = enqueue

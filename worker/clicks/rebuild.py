@@ -61,7 +61,6 @@ def rebuild(
     half_life_days: float = HALF_LIFE_DAYS,
     min_visitors: int = MIN_VISITORS,
     max_a_day: int = MAX_A_DAY,
-    max_docs: int = MAX_DOCS,
     clock: Callable[[], float] = time.time,
     progress: Callable[[RebuildReport], None] | None = None,
 ) -> RebuildReport:
@@ -75,7 +74,7 @@ def rebuild(
     Args:
         queries: ids of the past queries to make again; one without events is removed everywhere. None: all
             that the log holds, and what it no longer holds is removed.
-        min_visitors, max_a_day, max_docs: what the intake counts by.
+        min_visitors, max_a_day: what the intake counts by.
 
     Raises:
         SearchIndexMissing: there is no such index.
@@ -92,7 +91,7 @@ def rebuild(
     )
     client.indices.refresh(index=events_index(index))
     rates = curve(client, index)
-    rules = Rules(half_life_days, min_visitors, max_docs, rates, read_caps(client, index, max_a_day, rates))
+    rules = Rules(half_life_days, min_visitors, MAX_DOCS, rates, read_caps(client, index, max_a_day, rates))
     recent = round((clock() - SEEN_LIFETIME_S) * 1000.0)
     store = Restorer(redis, index, half_life_days)
     run = _Rebuild(client, index, counter, store, rules, recent, RebuildReport())
