@@ -190,9 +190,9 @@ local function write(key, values)
     dropped[#dropped + 1] = rarest[j][1]
   end
 end
+if #opened > 0 then call('HDEL', KEYS[2], unpack(opened)) end
 write(KEYS[1], public)
 write(KEYS[2], others)
-if #opened > 0 then call('HDEL', KEYS[2], unpack(opened)) end
 local docs = cmsgpack.unpack(ARGV[7])
 if #docs > 0 then
   local found, missing = call('HMGET', KEYS[3], unpack(docs)), {}

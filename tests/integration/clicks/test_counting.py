@@ -346,6 +346,19 @@ def test_queries_of_an_index_are_bounded_and_the_rarest_go(
     assert {key for key in found if ":q:" in key} == {f"h90:q:{q}" for q in ("often", "seldom", *kept)}
 
 
+def test_a_query_that_becomes_public_makes_no_room_for_others(
+    redis_client: Redis, index_name: str, aggregates: Aggregates
+) -> None:
+    counter = Counter(redis_client, index_name, max_queries=1, min_visitors=2)
+    counter.count([click("e1", "q1", "a", visitor="v1")])
+    counter.count(
+        [click("e2", "q1", "a", visitor="v2"), click("e3", "q2", "a", count=1), click("e4", "q3", "a")]
+    )
+    found = aggregates()
+    assert (found["h90:queries"], found["h90:q:q1"]) == ({"q1": 2.0}, {"a": 2.0})
+    assert len(found["h90:few"]) == 2  # one of the others, and its visitors
+
+
 def test_marking_keeps_events_from_being_counted(
     redis_client: Redis, index_name: str, aggregates: Aggregates
 ) -> None:
