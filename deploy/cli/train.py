@@ -67,7 +67,7 @@ CheckpointOption = Annotated[
 SmallOption = Annotated[
     bool,
     typer.Option(
-        "--small", help="A recipe for two cores and half an hour. Without it: the paper's.", **_RECIPE
+        "--small", help="A recipe for two cores and a quarter of an hour. Without it: the paper's.", **_RECIPE
     ),
 ]
 StepsOption = Annotated[int | None, typer.Option("--steps", help="Optimizer steps.", **_RECIPE)]

@@ -93,4 +93,4 @@ SMALL = Recipe(
     start_scale=0.5,
     trained_layers=6,
 )
-"""A quarter of an hour on two cores, from bge-small."""
+"""About a quarter of an hour on two cores, from bge-small."""

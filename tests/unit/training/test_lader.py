@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tokenizers import Tokenizer
 
 from trifuse.encoder import load_encoder
 from trifuse.encoder.errors import CheckpointInvalid
@@ -119,3 +120,27 @@ def test_a_damaged_checkpoint_is_said_to_be(checkpoint: Path) -> None:
         open_checkpoint(str(checkpoint)),
     ):
         pass
+
+
+def test_a_checkpoint_in_the_older_layout(bert: Callable[..., Any], tmp_path: Path) -> None:
+    """As PubMedBERT is published: `vocab.txt`, weights by torch, named after the whole model, with a head."""
+    import torch
+    from transformers import BertForMaskedLM
+
+    from trifuse.encoder.training import open_checkpoint
+    from trifuse.encoder.training.towers import segments, vectors_of
+
+    plain = bert()
+    whole = BertForMaskedLM(plain.config)
+    whole.bert.load_state_dict(plain.state_dict())
+    folder = tmp_path / "older"
+    plain.config.save_pretrained(folder)
+    torch.save(whole.state_dict(), folder / "pytorch_model.bin")
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "heart", "##s", "lung"]
+    (folder / "vocab.txt").write_text("\n".join(words) + "\n")
+    tokens = {"input_ids": torch.tensor([[2, 5, 6, 3]])}
+    with open_checkpoint(str(folder)) as start:
+        assert (start.separator, segments(start.transformer)) == ("[SEP]", True)
+        tokenizer = Tokenizer.from_file(str(start.tokenizer))
+        assert tokenizer.encode("Hearts [SEP] lung").ids == [2, 5, 6, 3, 7, 3]
+        assert vectors_of(start.transformer, tokens).equal(vectors_of(plain, tokens))
