@@ -15,7 +15,12 @@ pytestmark = [
     pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="needs the extra train"),
 ]
 
-TEXTS = ["Aspirin for stroke in adults", "β-blocker (≥ 50 mg/day)", "睡眠", "The tide table of the harbour. " * 60]
+TEXTS = [
+    "Aspirin for stroke in adults",
+    "β-blocker (≥ 50 mg/day)",
+    "睡眠",
+    "The tide table of the harbour. " * 60,
+]
 
 
 def test_bge_rebuilt_from_its_graph_gives_its_vectors() -> None:
