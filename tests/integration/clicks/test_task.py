@@ -70,9 +70,10 @@ def test_live_clicks_count_once_and_find_similar_queries(
         found = store.lookup(index, "paediatric asthma", vector, space=encoder.space, budget_s=5)
         return [query.text for query in found.queries]
 
-    eventually(lambda: similar() == ["asthma in children"])
+    eventually(lambda: similar() == ["asthma in children", "knee surgery"])
     found = store.lookup(index, "paediatric asthma", vector, space=encoder.space, budget_s=5)
-    assert list(found.scores) == ["d1"]
+    assert list(found.scores) == ["d1", "d2"]
+    assert found.scores["d1"] > 10 * found.scores["d2"]
     app.close()
 
 
