@@ -248,11 +248,11 @@ def _data(
         return from_triples(triples, queries, corpus)
     if queries is None or qrels is None or corpus is None:
         raise TypeError("queries, judgements and a collection belong together")
-    mine = _Miner(index and index_name(index), opensearch, seed)
+    mine = Miner(index and index_name(index), opensearch, seed)
     return from_judgements(queries, qrels, corpus, mine, seed=seed)
 
 
-class _Miner:
+class Miner:
     """Hard negatives by BM25, from an index that is there or one that is made of the collection."""
 
     def __init__(self, index: str | None, opensearch: str | None, seed: int) -> None:
