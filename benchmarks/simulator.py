@@ -211,7 +211,7 @@ def attack(
         yield ClickEvent(
             query=texts[number % len(texts)],
             doc_id=document,
-            event_id=f"{visitor}:{at:.0f}:{number}",
+            event_id=f"{visitor}:{query}:{document}:{at:.0f}:{number}",
             timestamp=at + 600.0 * number / clicks,
             position=1,
             session=visitor and f"session of {visitor}",
