@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import ijson
 import msgspec
+from ijson.common import ObjectBuilder
 
 from trifuse.worker.clicks.errors import UnreadableLog
 from trifuse.worker.clicks.files import LogFile
@@ -22,6 +23,10 @@ from trifuse.worker.clicks.files import LogFile
 MAX_LINE = 4 * 2**20
 _HEAD = 2**16
 _SHOWN_OF_A_LINE = 2000
+_MAX_DEPTH = 100
+
+_FIRST_ID = re.compile(rb'\{\s*"\d+"\s*:')
+"""How an object begins that maps ids to texts."""
 
 Row = list[str]
 """The columns of a line of a table."""
@@ -88,13 +93,12 @@ def _shape(head: bytes, *, whole: bool) -> Callable[[BinaryIO], Iterator[At]]:
 
 def _opens_map(first: bytes, *, complete: bool) -> bool:
     """Whether the first line opens one big object, rather than holding the first of many."""
-    if not complete or not first.strip(b"{ \t\r"):
+    if not first.strip(b"{ \t\r"):
         return True
-    try:
-        value = msgspec.json.decode(first)
-    except msgspec.DecodeError:
-        return False
-    return len(value) > 0 and all(key.isdigit() for key in value)
+    if not complete:
+        return _FIRST_ID.match(first) is not None
+    value = _object(first)
+    return value is not None and len(value) > 0 and all(key.isdigit() for key in value)
 
 
 def _lines(stream: BinaryIO) -> Iterator[At]:
@@ -117,7 +121,7 @@ def _lines(stream: BinaryIO) -> Iterator[At]:
 def _object(text: bytes) -> dict[str, Any] | None:
     try:
         value = msgspec.json.decode(text)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 
@@ -143,14 +147,40 @@ def _document(value: dict[str, Any], given: str | None = None) -> dict[str, Any]
 
 
 def _array(stream: BinaryIO) -> Iterator[At]:
-    for number, value in enumerate(ijson.items(stream, "item", use_float=True), 1):
+    for number, (_, value) in enumerate(_members(stream), 1):
         record = _document(value) if isinstance(value, dict) else Broken(repr(value)[:_SHOWN_OF_A_LINE])
         yield At(f"record {number}", record)
 
 
 def _map(stream: BinaryIO) -> Iterator[At]:
-    for number, (key, value) in enumerate(ijson.kvitems(stream, "", use_float=True), 1):
+    for number, (key, value) in enumerate(_members(stream), 1):
         yield At(f"record {number}", Entry(key, value))
+
+
+def _members(stream: BinaryIO) -> Iterator[tuple[str, Any]]:
+    """The members of one big array or object, with their keys ("" in an array).
+
+    ijson's own way keeps the path to where it is at each level, which of 100,000 brackets is gigabytes.
+    """
+    depth, key, builder = 0, "", ObjectBuilder()
+    for event, value in ijson.basic_parse(stream, use_float=True):
+        if event in ("start_map", "start_array"):
+            depth += 1
+            if depth > _MAX_DEPTH:
+                raise ijson.JSONError(f"it is nested deeper than {_MAX_DEPTH} levels")
+            if depth == 1:
+                continue
+        elif event in ("end_map", "end_array"):
+            depth -= 1
+            if depth == 0:
+                continue
+        elif depth == 1 and event == "map_key":
+            key = value
+            continue
+        builder.event(event, value)
+        if depth == 1:
+            yield key, builder.value
+            builder = ObjectBuilder()
 
 
 _NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*(\S+)", re.IGNORECASE)

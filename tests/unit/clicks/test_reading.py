@@ -266,6 +266,20 @@ def test_lines_that_are_no_objects_are_faults_and_the_rest_is_read(tmp_path: Pat
     assert events[1:-1] == [Fault(checks.NOT_AN_EVENT)] * 6
 
 
+def test_a_line_nested_too_deeply_is_a_fault(tmp_path: Path) -> None:
+    good = {"query": "asthma", "doc_id": "a"}
+    deep = '{"query": "asthma", "doc_id": ' + "[" * 100_000
+    path = write(tmp_path / "x", good, deep, "[" * 100_000, good)
+    assert read(path) == [
+        ClickEvent(query="asthma", doc_id="a"),
+        Fault(checks.NOT_AN_EVENT),
+        Fault(checks.NOT_AN_EVENT),
+        ClickEvent(query="asthma", doc_id="a"),
+    ]
+    first = write(tmp_path / "y", deep, good)
+    assert read(first) == [Fault(checks.NOT_AN_EVENT), ClickEvent(query="asthma", doc_id="a")]
+
+
 def test_a_line_longer_than_any_event_is_a_fault(tmp_path: Path) -> None:
     good = {"query": "asthma", "doc_id": "a"}
     path = write(tmp_path / "x", good, {"query": "x" * MAX_LINE, "doc_id": "a"}, good)
@@ -274,6 +288,22 @@ def test_a_line_longer_than_any_event_is_a_fault(tmp_path: Path) -> None:
         Fault(checks.NOT_AN_EVENT),
         ClickEvent(query="asthma", doc_id="a"),
     ]
+
+
+def test_what_is_nested_without_end_is_refused_and_takes_no_memory(tmp_path: Path) -> None:
+    good = '{"query": "asthma", "doc_id": "a"}'
+    deep = '{"query": "asthma", "doc_id": "a", "x": ' + "[" * 100_000 + "]" * 100_000 + "}"
+    lines = write(tmp_path / "lines", good, deep, good)
+    assert read(lines) == [
+        ClickEvent(query="asthma", doc_id="a"),
+        Fault(checks.NOT_AN_EVENT),
+        ClickEvent(query="asthma", doc_id="a"),
+    ]
+    (tmp_path / "array").write_text(f"[{good}, {deep}]")
+    events = read_clicks([tmp_path / "array"])
+    assert next(events) == ClickEvent(query="asthma", doc_id="a")
+    with pytest.raises(UnreadableLog, match="nested deeper than 100 levels"):
+        next(events)
 
 
 def test_one_event_without_a_line_end(tmp_path: Path) -> None:
