@@ -34,7 +34,7 @@ def total_hits(request: Request, retrieved: Retrieved) -> dict[str, Any]:
     if not bounded:
         profile, dense = request.profile, retrieved.hits.get("dense", LegHits())
         cut = len(dense.keys) >= min(profile.neighbours, profile.depth)
-        cut = cut or len(retrieved.clicked.scores) >= profile.clicks.candidates
+        cut = cut or len(retrieved.clicked.scores) >= min(profile.depth, profile.clicks.candidates)
         exact = exact and not cut and (counted <= len(lexical) or others <= lexical)
     return {"value": max(counted, len(lexical | others)), "relation": "eq" if exact else "gte"}
 

@@ -14,6 +14,9 @@ from trifuse.ranker.request import Request
 from trifuse.ranker.server import Answer, reason_of, too_many_terms
 from trifuse.ranker.types import Key, LegReport
 
+DELETED = 50
+"""Of the best clicked documents so many may have been deleted since, and don't leave a page short."""
+
 
 @dataclass(frozen=True)
 class Retrieved:
@@ -66,11 +69,15 @@ def unchecked(request: Request, clicked: Clicked, answers: Mapping[str, Answer])
     to, and the user's own query implies it (what was lifted out of the query, or the query itself, and the
     filters of the alias and of the body, which the server applies to it). Only where an id may name several
     documents, in several indices or under several routings, another leg's hit doesn't settle it.
+
+    Without a filter they are the best ones only: no ranking shows more than the profile's depth, and a few
+    may have been deleted. With one, all: it may leave few of them.
     """
-    if len(request.target.indices) > 1 or routed(answers):
-        return list(clicked.scores)
-    brought = {hit["_id"] for answer in answers.values() for hit in answer.hits}
-    return [id for id in clicked.scores if id not in brought]
+    ids = list(clicked.scores)
+    if len(request.target.indices) == 1 and not routed(answers):
+        brought = {hit["_id"] for answer in answers.values() for hit in answer.hits}
+        ids = [id for id in ids if id not in brought]
+    return ids if request.filters.clause is not None else ids[: request.profile.depth + DELETED]
 
 
 def read_answers(request: Request, clicked: Clicked, answers: Mapping[str, Answer]) -> Retrieved:

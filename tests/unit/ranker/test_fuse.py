@@ -188,4 +188,4 @@ def test_better_everywhere_is_never_ranked_lower(
     for above, below in itertools.pairwise(found):
         ranks = [(above.legs[name], below.legs[name]) for name in LEGS]
         beaten = all(b is not None and (a is None or b.score > a.score) for a, b in ranks)
-        assert not beaten
+        assert not beaten or above.score == below.score  # equal where no float tells them apart

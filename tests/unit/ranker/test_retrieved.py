@@ -13,7 +13,7 @@ from trifuse.ranker.params import read_params
 from trifuse.ranker.plan import plan_filters
 from trifuse.ranker.profiles import Profile
 from trifuse.ranker.request import Request
-from trifuse.ranker.retrieved import confirmed, presumed, read_answers, unchecked
+from trifuse.ranker.retrieved import DELETED, confirmed, presumed, read_answers, unchecked
 from trifuse.ranker.server import Answer
 from trifuse.ranker.signals import Encoded
 from trifuse.ranker.target import read_target
@@ -47,6 +47,16 @@ def test_what_other_legs_brought_is_checked_already() -> None:
     answers = {"lexical": answer("a", "x"), "dense": answer("c")}
     assert unchecked(request(), CLICKED, answers) == ["b"]
     assert unchecked(request(), CLICKED, {}) == ["a", "b", "c"]
+
+
+def test_without_a_filter_no_more_are_checked_than_can_be_shown() -> None:
+    many = Clicked(LegReport("ok"), ClickEvidence({f"d{n}": 1.0 / (n + 1) for n in range(200)}))
+    small = Profile(depth=10)
+    best = [f"d{n}" for n in range(200)]
+    assert unchecked(request(profile=small), many, {}) == best[: 10 + DELETED]
+    assert unchecked(request(profile=small), many, {"lexical": answer("d0")}) == best[1 : 11 + DELETED]
+    assert unchecked(request("i", "j", profile=small), many, {}) == best[: 10 + DELETED]
+    assert unchecked(request(profile=small, post_filter={"term": {"tenant": "a"}}), many, {}) == best
 
 
 def test_an_id_that_may_name_several_documents_is_checked_whatever_was_brought() -> None:
