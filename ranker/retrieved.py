@@ -125,7 +125,7 @@ def presumed(
     It is the right guess nearly always, and leads to the page before it is known. None where it takes more
     to guess: which index a document is in, its routing, or what it is collapsed on.
     """
-    if request.user.collapse is not None or len(request.target.indices) > 1 or routed(answers):
+    if request.user.collapse is not None or len(request.target.indices) != 1 or routed(answers):
         return None
     (index,) = request.target.indices
     there = Answer(200, None, {"hits": {"hits": [{"_id": id, "_index": index} for id in ids]}})

@@ -144,3 +144,9 @@ def test_groups_of_clicked_documents(
     body = {**STROKE, "collapse": {"field": "tenant"}}
     hits = ranker.search(index, body, text="stroke")["hits"]["hits"]
     assert [(hit["_id"], hit["fields"]["tenant"]) for hit in hits] == [("1", ["a"]), ("2", ["b"])]
+
+
+def test_an_index_that_may_be_missing_and_is(client: OpenSearch, index_name: str, given_clicks: Any) -> None:
+    ranker = HybridRanker(client, None, given_clicks({"1": 1.0}), LEXICAL)
+    response = ranker.search(index_name, STROKE, text="stroke", params={"ignore_unavailable": True})
+    assert response["hits"]["hits"] == []
