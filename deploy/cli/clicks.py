@@ -21,6 +21,7 @@ from trifuse.deploy.cli.clicks_options import (
     as_typed,
     click_store,
     progress,
+    readable,
     warn_if_evicting,
 )
 from trifuse.deploy.cli.clicks_positions import positions_command
@@ -37,7 +38,9 @@ clicks = typer.Typer(
     rich_markup_mode="rich",
 )
 
-QueryOption = Annotated[str | None, typer.Option("--query", help="Show the documents clicked for it.")]
+QueryOption = Annotated[
+    str | None, typer.Option("--query", callback=readable, help="Show the documents clicked for it.")
+]
 
 
 def register(app: typer.Typer) -> None:

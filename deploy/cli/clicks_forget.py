@@ -14,6 +14,7 @@ from trifuse.deploy.cli.clicks_options import (
     MinVisitorsOption,
     click_store,
     progress,
+    readable,
 )
 from trifuse.deploy.cli.common import JsonOption, OpenSearchOption, RedisOption, emit, out
 from trifuse.deploy.config import opensearch_client, require_opensearch, resolve
@@ -23,12 +24,21 @@ from trifuse.worker.clicks.times import parse_time
 
 QueriesOption = Annotated[
     list[str] | None,
-    typer.Option("--query", metavar="TEXT", help="Searches for this, in each spelling of the same query."),
+    typer.Option(
+        "--query",
+        metavar="TEXT",
+        callback=readable,
+        help="Searches for this, in each spelling of the same query.",
+    ),
 ]
 SessionsOption = Annotated[
-    list[str] | None, typer.Option("--session", metavar="ID", help="What was done in this session.")
+    list[str] | None,
+    typer.Option("--session", metavar="ID", callback=readable, help="What was done in this session."),
 ]
-UsersOption = Annotated[list[str] | None, typer.Option("--user", metavar="ID", help="What this user did.")]
+UsersOption = Annotated[
+    list[str] | None,
+    typer.Option("--user", metavar="ID", callback=readable, help="What this user did."),
+]
 BeforeOption = Annotated[
     str | None,
     typer.Option("--before", metavar="DATE", help="What is older than 2025-01-31, or 2025-01-31T12:00."),

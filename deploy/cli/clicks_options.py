@@ -18,6 +18,16 @@ from trifuse.worker.clicks.counting import MAX_A_DAY, MIN_VISITORS
 from trifuse.worker.clicks.errors import ClickStoreDown
 from trifuse.worker.eviction import evicting_store
 
+
+def readable(value: str | list[str] | None) -> str | list[str] | None:
+    """What an option names; wrong usage where its bytes are no UTF-8: no log holds that."""
+    for text in [value] if isinstance(value, str) else value or ():
+        if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
+            shown = text.encode("utf-8", "replace").decode()
+            raise typer.BadParameter(f"{shown!r} is no UTF-8: give text that a log can hold")
+    return value
+
+
 IndexOption = Annotated[
     str,
     typer.Option("--index", help="The search index, or alias, that was clicked on.", callback=index_name),
@@ -47,7 +57,15 @@ MaxADayOption = Annotated[
     ),
 ]
 
-__all__ = ["MAX_A_DAY", "MIN_VISITORS", "IndexOption", "MaxADayOption", "MinVisitorsOption", "SizeOption"]
+__all__ = [
+    "MAX_A_DAY",
+    "MIN_VISITORS",
+    "IndexOption",
+    "MaxADayOption",
+    "MinVisitorsOption",
+    "SizeOption",
+    "readable",
+]
 
 
 def as_typed(value: str) -> Text:

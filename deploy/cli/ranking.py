@@ -37,7 +37,7 @@ def json_object(given: str | None, option: str) -> dict[str, Any] | None:
     try:
         content = given if given.lstrip().startswith("{") else Path(given).read_text("utf-8")
         value = json.loads(content)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         fail(f"{option} {given!r} is neither a JSON object nor a file of one: {error}", status=2)
     if not isinstance(value, dict):
         fail(f"{option} {given!r} holds {type(value).__name__}: give a JSON object", status=2)

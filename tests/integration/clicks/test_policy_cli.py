@@ -95,6 +95,14 @@ def test_what_to_forget_has_to_be_said(run: Run) -> None:
 # --- sessions ---
 
 
+@pytest.mark.parametrize("option", ["--query", "--session", "--user"])
+def test_what_no_log_can_hold_is_wrong_usage(run: Run, option: str) -> None:
+    refused = run("forget", option, "\udcff", "--dry-run")  # a byte 255, as an argument
+    assert refused.exit_code == 2
+    assert "is no UTF-8" in refused.stderr
+    assert run("show", "--query", "\udcff", "--json").exit_code == 2
+
+
 def test_sessions(run: Run, log: str) -> None:
     found = told(run("sessions", "--json", "--size", "1"))
     assert found == {

@@ -84,7 +84,7 @@ def test_what_is_no_profile(given: str, message: str) -> None:
         read_profile(given)
 
 
-@pytest.mark.parametrize("given", ['{"weights": ', "{1: 2}"])
+@pytest.mark.parametrize("given", ['{"weights": ', "{1: 2}", '{"clicks": ' + "[" * 100_000])
 def test_what_is_no_json(given: str) -> None:
     with pytest.raises(typer.Exit) as ended:
         read_profile(given)
