@@ -56,10 +56,10 @@ def show_command(
     opensearch: OpenSearchOption = None,
     redis: RedisOption = None,
 ) -> None:
-    """Show the most clicked queries, or the documents clicked for one query, by decayed clicks.
+    """Show the most clicked queries, or the documents clicked for one query.
 
-    A click counts half after each 90 days. Only queries that enough visitors
-    made are listed; the documents of one that is named are shown in any case,
+    A document's clicks fade: each counts half after 90 days. Only queries that
+    enough visitors clicked for are listed; the documents of one that is named are shown in any case,
     beside the clicks that were to be expected where they stood on the page.
 
     Examples:

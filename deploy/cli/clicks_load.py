@@ -82,7 +82,10 @@ def load_command(
 
     where query and doc_id are needed; timestamp, event_id, query_id, session,
     user, position (from 1), count, kind (click or impression) and shown (the
-    ids on the page) may stand. Without an event_id, equal lines are one event.
+    ids on the page) may stand. An impression needs shown, and no doc_id.
+    Without an event_id, equal lines are one event.
+
+    One command takes one format: the first that it recognises, or --format.
 
     Where records were rejected, the first place of each reason is said.
 

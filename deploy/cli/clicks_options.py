@@ -41,7 +41,7 @@ MinVisitorsOption = Annotated[
         max=1000,
         envvar="TRIFUSE_CLICKS_MIN_VISITORS",
         show_envvar=True,
-        help="A query that fewer visitors made helps nobody else's search; 1 keeps all. "
+        help="A query that fewer visitors clicked for helps nobody else's search; 1 keeps all. "
         "The workers take it from the environment: say the same everywhere.",
     ),
 ]

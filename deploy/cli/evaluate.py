@@ -41,7 +41,10 @@ from trifuse.ranker.evaluation.runs import evaluation_depth
 
 ProfilesOption = Annotated[
     list[str] | None,
-    typer.Option("--profile", help="A name, weights, or a JSON file; several are compared with the first."),
+    typer.Option(
+        "--profile",
+        help="A name, weights, or a JSON file; several are compared with the first. Without it: default.",
+    ),
 ]
 MeasuresOption = Annotated[
     list[str] | None,
