@@ -57,7 +57,7 @@ def heldout(log: SimulatedLog, measures: Sequence[str]) -> dict[str, Any]:
     base = Profile()
     profiles = {"hybrid": replace(base, weights={**base.weights, "clicks": 0.0})}
     for weighting in WEIGHTINGS:
-        profiles[f"hybrid+log {weighting}"] = replace(base, clicks=ClickSettings(weighting=weighting))
+        profiles[f"hybrid+log {weighting}"] = replace(base, clicks=replace(base.clicks, weighting=weighting))
     for name in ("lader-no-log", "lader", "lader-no-dense"):
         profiles[name] = published()[name]
     ranker, cutoff = log.ranker(), largest_cutoff(measures)
