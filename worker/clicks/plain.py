@@ -5,8 +5,9 @@
 Needed: `query` (what the user typed; or the `query_id` of a search whose impression was recorded) and
 `doc_id` (the clicked document's `_id`). Optional: `timestamp` (ISO 8601, or seconds or milliseconds since
 1970; without it, the time of loading), `event_id` (the same id is counted once; without it, the same
-content), `query_id` (of this one search), `session`, `user`, `position` (from 1), `count` (clicks that the
-line stands for), `kind` (`click`, or `impression` for a document, or for a page `shown`: a list of ids).
+content), `query_id` (of this one search), `session`, `user`, `position` (from 1; without it, that in
+`shown`), `count` (clicks that the line stands for), `kind` (`click`, or `impression` for a document, or for a
+page `shown`: a list of ids).
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ NAME = "jsonl"
 
 def matches(record: Record) -> bool:
     """Whether a record has the fields of an event."""
-    return isinstance(record, dict) and ("query" in record or "query_id" in record) and "doc_id" in record
+    if not isinstance(record, dict):
+        return False
+    return ("query" in record or "query_id" in record) and ("doc_id" in record or "shown" in record)
 
 
 def text(record: Record) -> tuple[str, str] | None:
@@ -50,16 +53,20 @@ def event_of(record: dict[str, Any]) -> ClickEvent | Fault:
         return Fault(None)
     if not (query is None or isinstance(query, str)) or isinstance(count, bool) or not isinstance(count, int):
         return Fault(checks.NOT_AN_EVENT)
+    doc_id, shown = as_id(record.get("doc_id")), as_ids(record.get("shown"))
+    position = checks.position_or_none(record.get("position"))
+    if position is None and doc_id in shown:
+        position = shown.index(doc_id) + 1
     return ClickEvent(
         query=query,
-        doc_id=as_id(record.get("doc_id")),
+        doc_id=doc_id,
         query_id=as_id(record.get("query_id")),
         event_id=as_id(record.get("event_id") or record.get("_id")),
         kind="click" if kind == "click" else "impression",
         count=count,
         timestamp=when,
-        position=checks.position_or_none(record.get("position")),
+        position=position,
         session=as_id(record.get("session")),
         user=as_id(record.get("user")),
-        shown=as_ids(record.get("shown")),
+        shown=shown,
     )

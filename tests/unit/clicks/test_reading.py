@@ -257,6 +257,25 @@ def test_jsonl(tmp_path: Path) -> None:
     ]
 
 
+def test_jsonl_the_page_says_where_a_click_was_unless_the_line_does(tmp_path: Path) -> None:
+    page: dict[str, Any] = {"query": "asthma", "shown": ["a", "b", "c"]}
+    lines = (
+        page | {"doc_id": "c"},
+        page | {"doc_id": "c", "position": 13},
+        page | {"doc_id": "x"},
+        page | {"kind": "impression"},
+    )
+    events = read(write(tmp_path / "x", *lines))
+    assert [event.position for event in events if isinstance(event, ClickEvent)] == [3, 13, None, None]
+
+
+def test_jsonl_pages_alone_are_recognised(tmp_path: Path) -> None:
+    page = {"query": "asthma", "query_id": "q", "kind": "impression", "shown": ["a"]}
+    assert read(write(tmp_path / "x", page)) == [
+        ClickEvent(query="asthma", query_id="q", kind="impression", shown=("a",))
+    ]
+
+
 def test_lines_that_are_no_objects_are_faults_and_the_rest_is_read(tmp_path: Path) -> None:
     good = {"query": "asthma", "doc_id": "a"}
     half = '{"query": "half \\ud800", "doc_id": "a"}'
