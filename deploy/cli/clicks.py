@@ -59,8 +59,8 @@ def show_command(
     """Show the most clicked queries, or the documents clicked for one query.
 
     A document's clicks fade: each counts half after 90 days. Only queries that
-    enough visitors clicked for are listed; the documents of one that is named are shown in any case,
-    beside the clicks that were to be expected where they stood on the page.
+    enough visitors clicked for are listed; the documents of one that is named are
+    shown in any case, beside the clicks that were to be expected where they stood.
 
     Examples:
     [bold]trifuse clicks show --index trials[/bold]
