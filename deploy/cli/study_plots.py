@@ -70,7 +70,7 @@ def plot_segments(path: Path, gains: SegmentGains, title: str, profile: str, aga
         axes.set_xlim(-0.5, len(gains) - 0.5)
         axes.set_xlabel("queries, by how often the log has them")
         axes.set_ylabel(f"{measure} (mean, 95 % interval)")
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.03 * axes.get_ylim()[1])
         axes.grid(axis="y", alpha=0.3)
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     _save(figure, path, title)
