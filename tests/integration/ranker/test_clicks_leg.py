@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,9 +15,16 @@ from redis import Redis
 from trifuse.encoder.marks import VECTOR_FIELD, mark
 from trifuse.encoder.templates import text_hash
 from trifuse.ranker import ClickStore, HybridRanker, Profile
+from trifuse.ranker.click_settings import ClickSettings
 from trifuse.ranker.past_queries import queries_index, query_id, query_space
 from trifuse.worker.clicks.events import ClickEvent
 from trifuse.worker.clicks.intake import Intake
+
+PROFILE = Profile(
+    weights={"lexical": 0.5, "dense": 0.5, "clicks": 5.0},
+    clicks=ClickSettings(weighting="share", temperature=0.05, doubt=0.85, support=1.0),
+    click_budget_s=5.0,
+)
 
 
 def test_what_was_clicked_for_a_query_comes_back_under_its_filters(
@@ -36,8 +44,7 @@ def test_what_was_clicked_for_a_query_comes_back_under_its_filters(
             for n, doc in enumerate("bba")
         ]
     )
-    profile = Profile(click_budget_s=2.0)
-    ranker = HybridRanker(client, tiny, ClickStore(redis_client, client), profile)
+    ranker = HybridRanker(client, tiny, ClickStore(redis_client, client), PROFILE)
     query = {"bool": {"must": [{"match": {"title": "stroke"}}], "filter": [{"term": {"tenant": "x"}}]}}
     response = ranker.search(index, {"query": query}, text="stroke")
     found = {hit["_id"]: hit["trifuse"]["legs"] for hit in response["hits"]["hits"]}
@@ -76,11 +83,11 @@ def test_a_past_query_whose_documents_the_other_legs_find_counts_more(
         marks = mark(VECTOR_FIELD, query_space(tiny.space).id, text_hash(query))
         past = {"doc": {VECTOR_FIELD: [1.0, 0.0, 0.0], **marks}}
         client.update(index=queries_index(index), id=query_id(query), body=past, params={"refresh": "true"})
-    ranker = HybridRanker(client, tiny, ClickStore(redis_client, client), Profile(click_budget_s=5.0))
+    ranker = HybridRanker(client, tiny, ClickStore(redis_client, client), PROFILE)
     response = ranker.search(index, text="stroke")
     total = math.exp(5) + 1 + math.exp(-3)
     expected = {"x": 0.5 + 0.5 + 5 * math.exp(5) / total, "y": 5 / total}
     assert {hit["_id"]: hit["_score"] for hit in response["hits"]["hits"]} == pytest.approx(expected)
-    alone = Profile(weights={"clicks": 5}, click_budget_s=5.0)  # nobody to ask
+    alone = replace(PROFILE, weights={"clicks": 5})  # nobody to ask
     hits = ranker.search(index, text="stroke", profile=alone)["hits"]["hits"]
     assert [hit["_score"] for hit in hits] == pytest.approx([5 / (2 + math.exp(-3))] * 2)
