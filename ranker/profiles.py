@@ -36,7 +36,7 @@ class Profile:
             and dense, and for clicks 5, or 0.25 where their scores or ranks go up to the other legs' best.
         normalization: how raw scores become comparable: a name of `NORMALIZATIONS` for all legs, or leg to
             name. Where a leg isn't named it is `min_max`, and `none` for clicks: their scores are shares of a
-            probability, small where no past query is near (the best document of one that is has about 0.3).
+            probability, which say by themselves how much there is to say.
             `softmax` and `none` see the dense leg's inner product or cosine, `min_max` the engine's score,
             which rises with it.
         softmax_temperature: leg to temperature, for `softmax` alone. None, or not named: 1 (LADER's), and for
@@ -157,7 +157,7 @@ class Profile:
             weights = {leg.strip(): float(weight) for leg, weight in pairs.items()}
         except ValueError:
             raise ProfileError(
-                f"can't read weights from {text!r}: give lexical=0.5,dense=0.4,clicks=0.1"
+                f"can't read weights from {text!r}: give lexical=0.5,dense=0.5,clicks=5"
             ) from None
         return cls(name=text, weights=weights)
 
