@@ -33,6 +33,7 @@ from trifuse.worker.clicks.events import ClickEvent
 from trifuse.worker.clicks.forgotten import FORGOTTEN, among_forgotten
 from trifuse.worker.clicks.indexes import ensure_log
 from trifuse.worker.clicks.items import Item, items_of
+from trifuse.worker.clicks.meanwhile import uncount
 from trifuse.worker.clicks.past import PastQuery, write_past_queries
 from trifuse.worker.clicks.placed import Placed
 from trifuse.worker.clicks.positions import curve
@@ -91,9 +92,13 @@ class Intake:
     ) -> None:
         self._client = client
         self._index = index
-        self._counter = Counter(
-            redis, index, half_life_days=half_life_days, min_visitors=min_visitors, max_a_day=max_a_day
-        )
+        self._redis = redis
+        self._rules: dict[str, Any] = {
+            "half_life_days": half_life_days,
+            "min_visitors": min_visitors,
+            "max_a_day": max_a_day,
+        }
+        self._counter = Counter(redis, index, **self._rules)
         self._pairs = pairs
         self._enqueue = enqueue
         self._clock = clock
@@ -136,11 +141,13 @@ class Intake:
         again = [event for event in written.known if event.received >= since]
         # The order in which a rebuild reads them, so that caps fall on the same ones.
         ready = sorted([*written.new, *again], key=lambda event: (event.received, event.event_id))
-        counted, capped = self._count(ready, report)
+        counted, capped, gone = self._count(ready, report)
         new, refused = {event.event_id for event in written.new}, set(written.refused)
         for event in events:
             taken = came[event.event_id][1]
-            if event.event_id in counted:
+            if event.event_id in gone:
+                rejected.add(taken, FORGOTTEN)
+            elif event.event_id in counted:
                 report.counted += 1
             elif event.event_id in refused:
                 rejected.add(taken, checks.NOT_WRITTEN)
@@ -192,11 +199,19 @@ class Intake:
             else:
                 yield item
 
-    def _count(self, events: Sequence[StoredEvent], report: IntakeReport) -> tuple[set[str], set[str]]:
-        """Count kept events, and note their queries; ids of clicks that counted, and of those over a cap."""
+    def _count(
+        self, events: Sequence[StoredEvent], report: IntakeReport
+    ) -> tuple[set[str], set[str], set[str]]:
+        """Count kept events, and note their queries.
+
+        Returns:
+            ids of clicks that counted, of those over a cap, and of events that were forgotten meanwhile.
+        """
         items = [(event, item) for event in events for item in items_of(event, self._curve)]
         try:
             counted = self._counter.count([item for _, item in items], pairs=self._pairs)
+            self._hint(write_past_queries(self._client, self._index, _past_queries(events, counted)))
+            gone = uncount(self._client, self._redis, self._index, events, **self._rules)
         except (RedisError, OSError) as error:
             raise ClickStoreDown(
                 f"the click store didn't take {len(events)} events: {error}; they are kept: when Redis is "
@@ -204,8 +219,7 @@ class Intake:
             ) from error
         report.queries += counted.queries
         report.pairs += counted.pairs
-        self._hint(write_past_queries(self._client, self._index, _past_queries(events, counted)))
-        return _clicks(items, counted.counted), _clicks(items, counted.over_cap)
+        return _clicks(items, counted.counted), _clicks(items, counted.over_cap), gone
 
     def _hint(self, ids: Sequence[str]) -> None:
         if self._enqueue is None or self._space is None or not ids:

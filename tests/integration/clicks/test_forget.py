@@ -209,6 +209,31 @@ def test_new_clicks_of_the_same_session_count(index: str, take: Any, run: Any, s
     assert state(index)["public"] == {query_id("asthma"): 1.0}
 
 
+def test_what_is_forgotten_while_it_is_counted_is_counted_no_more(
+    index: str,
+    client: OpenSearch,
+    redis_client: Redis,
+    take: Any,
+    run: Any,
+    state: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    take(index, OTHERS)
+    before, marked = state(index), marks(redis_client, index)
+    intake = Intake(client, redis_client, index, min_visitors=1)
+    count = intake._counter.count
+
+    def count_late(*args: Any, **more: Any) -> Any:
+        run(index, sessions=("spy",))  # after the events were kept, to its end
+        return count(*args, **more)
+
+    monkeypatch.setattr(intake._counter, "count", count_late)
+    report = intake.take([*SPY, SPYS_PAGE])
+    assert (report.counted, report.impressions, dict(report.rejected)) == (0, 0, {FORGOTTEN: 4})
+    assert state(index) == before
+    assert marks(redis_client, index) == marked
+
+
 # --- whose events they are ---
 
 
