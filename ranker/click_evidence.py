@@ -20,6 +20,7 @@ from trifuse.ranker.click_weights import (
     document_scores,
     document_weights,
     softmax,
+    worth,
 )
 
 State = Literal["ok", "partial", "neutral"]
@@ -87,8 +88,8 @@ class Clicks:
     """What past queries were clicked for.
 
     Args:
-        past: those that have clicks.
-        sums: (n,) rows with clicks above 0; `sums.query` are positions in `past`.
+        past: those that have clicks worth something.
+        sums: (n,) rows that are; `sums.query` are positions in `past`.
         weights: (n,) what each row's document is worth to its query.
         names: position in `sums.docs` to id, of the documents that may come out.
     """
@@ -110,12 +111,13 @@ class Clicks:
         half_life_days: float,
     ) -> Clicks:
         """Add up what is kept of past queries: their records, None where there are none (see `merged`)."""
+        settings = lookup.settings
         sums = clicked(merged(strings, now, half_life_days))
+        weights = document_weights(sums, len(past), settings.weighting, settings.smoothing)
+        sums, weights = worth(sums, weights)
         used = np.bincount(sums.query, minlength=len(past)) > 0
         sums = sums._replace(query=(np.cumsum(used) - 1)[sums.query])
         kept = [each for each, has_clicks in zip(past, used.tolist(), strict=True) if has_clicks]
-        settings = lookup.settings
-        weights = document_weights(sums, len(kept), settings.weighting, settings.smoothing)
         return cls(lookup, kept, sums, weights)
 
     def pool(self) -> NDArray[np.int64]:

@@ -50,8 +50,10 @@ class ClickSettings:
             leaves it out.
         weighting: what a clicked document of a past query is worth. `relevant`: 1 (LADER's indicator);
             `share`: its decayed clicks as a share of those of the query's most clicked document;
-            `expected`: x / (1 + x) of its decayed clicks over those expected at the ranks where it was shown,
-            x = clicks / (expected + smoothing).
+            `expected`: its clicks over those that chance explains, as a share of them and of `smoothing`
+            times those of the query's most clicked document: (clicks - chance) / (clicks + smoothing · most),
+            0 at least; chance = expected + √expected + min(1, most / 10), of what is expected at the ranks
+            where it was shown.
         smoothing: for `expected` alone.
         support: how much the other legs' opinion of a past query's documents adds to its similarity
             (`click_support`); 0: nothing.
@@ -66,9 +68,9 @@ class ClickSettings:
     temperature: float | None = None
     min_similarity: float | None = None
     doubt: float | None = None
-    weighting: str = "share"
-    smoothing: float = 1.0
-    support: float = 1.0
+    weighting: str = "expected"
+    smoothing: float = 0.2
+    support: float = 1.5
     candidates: int = 1000
     segment_weights: Mapping[str, float] | None = None
     log_share: float = 1.0

@@ -37,14 +37,23 @@ def softmax(values: Floats, temperature: float, doubt: float = -math.inf) -> Flo
 
 def clicked(sums: Sums) -> Sums:
     """The rows of documents that were clicked, not merely shown."""
-    rows = sums.clicks > 0
+    return worth(sums, sums.clicks)[0]
+
+
+def worth(sums: Sums, weights: Floats) -> tuple[Sums, Floats]:
+    """The rows of weights above 0, and those weights."""
+    rows = weights > 0
     if rows.all():
-        return sums
-    return Sums(sums.docs, sums.doc[rows], sums.query[rows], sums.clicks[rows], sums.expected[rows])
+        return sums, weights
+    kept = Sums(sums.docs, sums.doc[rows], sums.query[rows], sums.clicks[rows], sums.expected[rows])
+    return kept, weights[rows]
 
 
 def document_weights(sums: Sums, queries: int, weighting: str, smoothing: float) -> Floats:
-    """What each row's document is worth to its query, in (0, 1].
+    """What each row's document is worth to its query, in [0, 1].
+
+    `expected` takes from a document's clicks those that its ranks explain, with one standard deviation of a
+    Poisson count, and of those where the query's best has ten, one: no visitor moves a popular query alone.
 
     Args:
         sums: (n,) rows with clicks above 0.
@@ -53,12 +62,13 @@ def document_weights(sums: Sums, queries: int, weighting: str, smoothing: float)
     """
     if weighting == "relevant":
         return np.ones(len(sums.clicks))
+    most = np.zeros(queries)
+    np.maximum.at(most, sums.query, sums.clicks)
+    best = most[sums.query]
     if weighting == "share":
-        best = np.zeros(queries)
-        np.maximum.at(best, sums.query, sums.clicks)
-        return sums.clicks / best[sums.query]
-    # x / (1 + x) for x = clicks / (expected + smoothing)
-    return sums.clicks / (sums.clicks + sums.expected + smoothing)
+        return sums.clicks / best
+    explained = sums.expected + np.sqrt(sums.expected) + np.minimum(1.0, best / 10)
+    return np.maximum(0.0, sums.clicks - explained) / (sums.clicks + smoothing * best)
 
 
 def document_scores(sums: Sums, weights: Floats, shares: Floats) -> Floats:

@@ -20,13 +20,13 @@ from trifuse.ranker.past_queries import queries_index, query_id
 NOW = 1.75e9
 DAY = 86_400
 QUERY = np.array([1.0, 0.0, 0.0], np.float32)
-PLAIN = ClickSettings(doubt=-1e9)
-NEAR = ClickSettings(temperature=0.1, min_similarity=0.75, doubt=-1e9)
+PLAIN = ClickSettings(weighting="share", doubt=-1e9)
+NEAR = ClickSettings(weighting="share", temperature=0.1, min_similarity=0.75, doubt=-1e9)
 Keep = Callable[..., None]
 
 
 class Store(ClickStore):
-    """Looks up without doubt, unless told otherwise, so that shares sum to 1."""
+    """Looks up shares of clicks without doubt, unless told otherwise, so that scores go up to 1."""
 
     def lookup(self, *args: Any, **given: Any) -> ClickEvidence:
         return super().lookup(*args, **{"settings": PLAIN} | given)
@@ -62,7 +62,7 @@ def test_the_same_query_counts_before_it_has_a_vector(
     keep("near", {"d2": 1}, [0.96, 0.28, 0.0])
     evidence = store.lookup(index, "asthma", QUERY, space=space, budget_s=5, settings=NEAR)
     assert [q.text for q in evidence.queries] == ["asthma", "near"]
-    one = ClickSettings(doubt=-1e9, m=1)
+    one = ClickSettings(weighting="share", doubt=-1e9, m=1)
     evidence = store.lookup(index, "asthma", QUERY, space=space, budget_s=5, settings=one)
     assert [q.text for q in evidence.queries] == ["asthma"]
 
@@ -110,8 +110,10 @@ def test_similar_queries_weigh_by_the_softmax_of_their_cosines(
 
 @pytest.mark.parametrize(
     ("weighting", "d1", "d2"),
-    # of both queries: 1 and 1; 4/4 + 0 and 1/4 + 1; x = 4 / (1 + 1) = 2, and 1 / (0 + 1) and 2 / (1 + 1)
-    [("relevant", 0.5, 1.0), ("share", 0.5, 0.625), ("expected", 1 / 3, 0.5)],
+    # Of both queries: 1 and 1; 4/4 + 0 and 1/4 + 1; less chance, (4 - 1 - 1 - .4) / (4 + .2 · 4) = 1/3, and
+    # (1 - .4) / (1 + .2 · 4) = 1/3 and 0, as 1 + 1 + .2 clicks on d2 would be chance for the other query,
+    # which then gives no evidence at all: the first has the whole share.
+    [("relevant", 0.5, 1.0), ("share", 0.5, 0.625), ("expected", 1 / 3, 1 / 3)],
 )
 def test_what_a_clicked_document_is_worth(
     store: ClickStore, index: str, space: EncoderSpace, keep: Keep, weighting: str, d1: float, d2: float
@@ -136,7 +138,7 @@ def test_a_log_of_twenty_queries_against_the_formula(
     }
     for query, vector in vectors.items():
         keep(query, clicks[query], vector.tolist())
-    settings = ClickSettings(doubt=-1e9, m=8, min_similarity=0.8, temperature=0.1)
+    settings = ClickSettings(weighting="share", doubt=-1e9, m=8, min_similarity=0.8, temperature=0.1)
     asked = "query 7"
     cosines = {query: float(vector @ vectors[asked]) for query, vector in vectors.items()}
     if leave_one_out:
@@ -164,8 +166,8 @@ def test_clicks_fade_against_what_is_expected_by_chance(
     keep("asthma", {"d1": 8})
     later = Store(redis_client, client, clock=lambda: NOW + 180 * DAY)
     settings = ClickSettings(doubt=-1e9, weighting="expected")
-    # two half-lives on, 8 clicks are 2: x = 2 / 1
-    assert later.lookup(index, "asthma", budget_s=5, settings=settings).scores == pytest.approx({"d1": 2 / 3})
+    # two half-lives on, 8 clicks are 2: (2 - .2) / (2 + .2 · 2)
+    assert later.lookup(index, "asthma", budget_s=5, settings=settings).scores == pytest.approx({"d1": 0.75})
 
 
 def test_the_query_itself_counts_once_and_as_similarity_one(
@@ -186,7 +188,7 @@ def test_left_out_the_query_itself_gives_nothing(
     keep("asthma", {"d1": 45}, vector)
     keep("near", {"d2": 1}, [0.96, 0.28, 0.0])
     keep("next", {"d3": 1}, [0.9, 0.4, 0.0])
-    settings = ClickSettings(doubt=-1e9, m=1)
+    settings = ClickSettings(weighting="share", doubt=-1e9, m=1)
     evidence = store.lookup(
         index, "Asthma ", QUERY, space=space, budget_s=5, settings=settings, leave_one_out=True
     )
@@ -203,11 +205,11 @@ def test_a_share_of_the_log_is_used(store: ClickStore, index: str, space: Encode
         (used if half else unused).append(f"query {i}")
     assert used
     assert unused
-    half = ClickSettings(doubt=-1e9, m=12, log_share=0.5)
+    half = ClickSettings(weighting="share", doubt=-1e9, m=12, log_share=0.5)
     found = store.lookup(index, "never asked", QUERY, space=space, budget_s=5, settings=half)
     assert [q.text for q in found.queries] == used
     # as many as asked for, though others lie between
-    some = ClickSettings(doubt=-1e9, m=3, log_share=0.5)
+    some = ClickSettings(weighting="share", doubt=-1e9, m=3, log_share=0.5)
     found = store.lookup(index, "never asked", QUERY, space=space, budget_s=5, settings=some)
     assert [q.text for q in found.queries] == [query for query in used if int(query[6:]) < 6][:3]
     assert store.lookup(index, unused[0], budget_s=5, settings=half).scores == {}
@@ -243,9 +245,9 @@ def test_the_defaults_follow_the_similarity_of_the_space(
     keep("near", {"d1": 1}, [0.8, 0.6, 0.0])
     keep("far", {"d2": 1}, [0.75, math.sqrt(1 - 0.75**2), 0.0])
     found = store.lookup(index, "asked", QUERY, space=space, budget_s=5, settings=ClickSettings())
-    # temperature 0.05, doubt 0.85: e^1 of doubt against e^0 and e^-1
+    # temperature 0.05, doubt 0.85: e^1 of doubt against e^0 and e^-1; the only click is worth (1 - .1) / 1.2
     total = math.e + 1 + 1 / math.e
-    assert found.scores == pytest.approx({"d1": 1 / total, "d2": 1 / math.e / total}, abs=1e-4)
+    assert found.scores == pytest.approx({"d1": 0.75 / total, "d2": 0.75 / math.e / total}, abs=1e-4)
 
 
 def test_at_most_m_queries_and_so_many_candidates(
@@ -253,12 +255,12 @@ def test_at_most_m_queries_and_so_many_candidates(
 ) -> None:
     for i in range(4):
         keep(f"near {i}", {f"d{i}": 2, "d9": 1}, [1.0, 0.01 * i, 0.0])
-    few = ClickSettings(doubt=-1e9, m=2, candidates=2)
+    few = ClickSettings(weighting="share", doubt=-1e9, m=2, candidates=2)
     evidence = store.lookup(index, "never asked", QUERY, space=space, budget_s=5, settings=few)
     assert [q.text for q in evidence.queries] == ["near 0", "near 1"]
     # d0 has the nearer query's weight, d9 a half of both, d1 the other's
     assert list(evidence.scores) == ["d0", "d9"]
-    none = ClickSettings(doubt=-1e9, m=0)
+    none = ClickSettings(weighting="share", doubt=-1e9, m=0)
     evidence = store.lookup(index, "near 3", QUERY, space=space, budget_s=5, settings=none)
     assert (evidence.state, [q.text for q in evidence.queries]) == ("ok", ["near 3"])
 

@@ -25,8 +25,9 @@ def past(text: str, similarity: float = 1.0) -> PastQuery:
 
 
 def lookup(*, leave_one_out: bool = False, **settings: object) -> Lookup:
-    """A lookup without doubt or support, unless they are given."""
-    said = ClickSettings(**({"doubt": -1e9, "support": 0.0} | settings))  # type: ignore[arg-type]
+    """A lookup of shares without doubt or support, unless they are given."""
+    plain = {"weighting": "share", "doubt": -1e9, "support": 0.0}
+    said = ClickSettings(**(plain | settings))  # type: ignore[arg-type]
     return Lookup(past("asthma"), "cosine", said, leave_one_out)
 
 
@@ -86,9 +87,11 @@ def worth(log: Log, settings: ClickSettings, half_life: float) -> Pairs:
         rel = [doc for doc, value in clicks.items() if value > 0]
         most = max(clicks.values(), default=0.0)
         for doc in rel:
-            x = clicks[doc] / (expected[doc] + settings.smoothing)
-            weight = {"relevant": 1.0, "share": clicks[doc] / most, "expected": x / (1.0 + x)}
-            found.setdefault(query, {})[doc] = weight[settings.weighting]
+            chance = expected[doc] + math.sqrt(expected[doc]) + min(1.0, most / 10)
+            over = max(0.0, clicks[doc] - chance) / (clicks[doc] + settings.smoothing * most)
+            weight = {"relevant": 1.0, "share": clicks[doc] / most, "expected": over}[settings.weighting]
+            if weight > 0:
+                found.setdefault(query, {})[doc] = weight
     return found
 
 

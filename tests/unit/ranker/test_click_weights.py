@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trifuse.ranker.click_records import Sums
-from trifuse.ranker.click_weights import best_documents, clicked, document_scores, document_weights, softmax
+from trifuse.ranker.click_weights import (
+    best_documents,
+    clicked,
+    document_scores,
+    document_weights,
+    softmax,
+    worth,
+)
 
 
 def sums(rows: Sequence[tuple[int, int, float, float]], docs: int = 3) -> Sums:
@@ -60,16 +67,29 @@ def test_share_is_of_the_clicks_of_the_querys_most_clicked_document() -> None:
     assert document_weights(ROWS, 2, "share", 1.0).tolist() == [1.0, 0.25, 0.25, 1.0]
 
 
-def test_expected_is_clicks_over_those_expected_smoothed() -> None:
-    # x = 4 / (1 + 1) = 2: 2/3; x = 0.5 / 1: 1/3; x = 1: 1/2; x = 2 / 8 = 1/4: 1/5
-    assert document_weights(ROWS, 2, "expected", 1.0) == pytest.approx([2 / 3, 1 / 3, 1 / 2, 1 / 5])
-    # without smoothing to speak of, a click that wasn't expected is worth 1
-    assert document_weights(ROWS, 2, "expected", 1e-9) == pytest.approx([0.8, 1.0, 1.0, 2 / 9])
+def test_expected_is_what_chance_and_one_visitor_dont_explain() -> None:
+    """Chance at four clicks for the best: .4 beside what ranks explain; at two: .2.
+
+    (4 - 1 - 1 - .4) / (4 + .5 · 4), (.5 - .2) / (.5 + .5 · 2), (1 - .4) / (1 + .5 · 4); 2 is less than 7.
+    """
+    assert document_weights(ROWS, 2, "expected", 0.5) == pytest.approx([1.6 / 6, 0.2, 0.2, 0.0])
 
 
 def test_a_click_at_a_low_rank_is_worth_more_than_one_at_the_top() -> None:
     at_first, at_tenth = sums([(0, 0, 1.0, 0.3)]), sums([(0, 0, 1.0, 0.03)])
-    assert document_weights(at_first, 1, "expected", 1.0) < document_weights(at_tenth, 1, "expected", 1.0)
+    assert document_weights(at_first, 1, "expected", 0.2) < document_weights(at_tenth, 1, "expected", 0.2)
+
+
+def test_one_visitor_alone_is_nothing_where_others_clicked_ten_times() -> None:
+    """A single click beside a best of 10 is worth 0, beside one of 5 (1 - .5) / (1 + .2 · 5)."""
+    hot, warm = sums([(0, 0, 10.0, 0.0), (1, 0, 1.0, 0.0)]), sums([(0, 0, 5.0, 0.0), (1, 0, 1.0, 0.0)])
+    assert document_weights(hot, 1, "expected", 0.2)[1] == 0.0
+    assert document_weights(warm, 1, "expected", 0.2)[1] == pytest.approx(0.25)
+
+
+def test_rows_that_are_worth_nothing_go() -> None:
+    rows, weights = worth(sums([(0, 0, 10.0, 0.0), (1, 0, 1.0, 0.0)]), np.array([0.5, 0.0]))
+    assert (rows.doc.tolist(), rows.clicks.tolist(), weights.tolist()) == ([0], [10.0], [0.5])
 
 
 def test_what_was_only_shown_is_no_clicked_document() -> None:
