@@ -68,8 +68,8 @@ class OnnxEncoder:
         )
         self._lock = threading.Lock()
         self._sessions: dict[str, OnnxSession] = {}
-        # One batch a thread is faster than one batch on all threads: nothing waits for its neighbour.
-        self._pool = ThreadPoolExecutor(self._streams(threads), thread_name_prefix="trifuse-encoder")
+        self._streams = self._most_streams(threads)
+        self._pools: dict[int, ThreadPoolExecutor] = {}
         self._session("document")
 
     @property
@@ -133,7 +133,7 @@ class OnnxEncoder:
             batches = list(token_batches([len(item) for item in tokens], self._token_budget))
             rows = ([tokens[row] for row in batch] for batch in batches)
             encode = partial(self._encode_batch, self._session(role))
-            for batch, found in zip(batches, self._pool.map(encode, rows), strict=True):
+            for batch, found in zip(batches, self._pool().map(encode, rows), strict=True):
                 vectors[start + batch] = found
         return vectors, truncated
 
@@ -149,7 +149,19 @@ class OnnxEncoder:
             return 1
         return CPU_TOKEN_BUDGET if self._device.cuda is None else CUDA_TOKEN_BUDGET
 
-    def _streams(self, threads: int | None) -> int:
+    def _pool(self) -> ThreadPoolExecutor:
+        """This process's pool: after a fork the parent's has no threads here.
+
+        One batch a thread is faster than one batch on all threads: nothing waits for its neighbour.
+        """
+        process = os.getpid()
+        found = self._pools.get(process)
+        if found is None:
+            # Of two threads that get here at once one's pool is kept; the other's has no threads yet.
+            found = self._pools.setdefault(process, ThreadPoolExecutor(self._streams, "trifuse-encoder"))
+        return found
+
+    def _most_streams(self, threads: int | None) -> int:
         if self._device.cuda is not None:
             return 1
         return threads or len(os.sched_getaffinity(0))

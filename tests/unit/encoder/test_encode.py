@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import os
+import signal
 
 import numpy as np
 import pytest
@@ -188,3 +191,18 @@ def test_order_is_kept_whatever_the_batches(tiny, texts, budget) -> None:
     expected = [np.sum([rows[word] for word in text], axis=0) / (len(text) + 2) for text in texts]
     found = tiny(token_budget=budget).encode_documents([" ".join(text) for text in texts])
     assert found == pytest.approx(np.array(expected).reshape(-1, 2), abs=1e-5)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_process_that_was_forked_after_use_encodes(tiny) -> None:
+    """A web server that loads the encoder, tries it, and then forks its workers."""
+    encoder = tiny()
+    before = encoder.encode_documents(["a", "b"])
+    child = os.fork()
+    if child == 0:
+        with contextlib.suppress(BaseException):
+            signal.alarm(20)  # the parent's threads aren't here: whoever waits for them waits for good
+            os._exit(0 if np.array_equal(encoder.encode_documents(["a", "b"]), before) else 1)
+        os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
