@@ -14,8 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trifuse.ranker.click_records import Sums
+from trifuse.ranker.click_settings import ClickSettings
 from trifuse.ranker.click_support import query_support
-from trifuse.ranker.click_weights import best_documents, softmax
+from trifuse.ranker.click_weights import best_documents, document_weights, softmax
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.int64]
@@ -42,21 +44,24 @@ class Log:
     Args:
         start: (p + 1,) past query i has the pairs start[i] to start[i + 1].
         doc: (n,) positions of documents.
-        share: (n,) clicks as a share of those of the query's most clicked document.
+        worth: (n,) what each is worth to its query: `document_weights`.
     """
 
     start: Positions
     doc: Positions
-    share: Floats
+    worth: Floats
 
     @classmethod
     def of(cls, clicked: Sequence[Sequence[tuple[int, float]]]) -> Log:
-        """From the documents and clicks of each past query."""
-        counts = [[count for _, count in pairs] for pairs in clicked]
-        shares = [count / max(row) for row in counts for count in row]
-        start = np.concatenate([[0], np.cumsum([len(row) for row in counts])])
+        """From the documents and clicks of each past query, weighed as by default, nothing being expected."""
+        settings = ClickSettings()
+        start = np.concatenate([[0], np.cumsum([len(pairs) for pairs in clicked])]).astype(np.int64)
         doc = np.array([doc for pairs in clicked for doc, _ in pairs], dtype=np.int64)
-        return cls(start.astype(np.int64), doc, np.array(shares, dtype=np.float64))
+        clicks = np.array([count for pairs in clicked for _, count in pairs], dtype=np.float64)
+        query = np.repeat(np.arange(len(clicked)), np.diff(start))
+        sums = Sums(np.array([], np.uint64), doc, query, clicks, np.zeros(len(doc)))
+        worth = document_weights(sums, len(clicked), settings.weighting, settings.smoothing)
+        return cls(start, doc, worth)
 
 
 class Case(NamedTuple):
@@ -66,7 +71,7 @@ class Case(NamedTuple):
         found: (docs,) h in [0, 1].
         similarity: (k,) of the k nearest past queries, falling.
         support: (k,) of `query_support`.
-        doc, query, share: (n,) the pairs of those past queries, in their order.
+        doc, query, worth: (n,) the pairs of those past queries, in their order.
         gains: (docs,) grades.
     """
 
@@ -75,7 +80,7 @@ class Case(NamedTuple):
     support: Floats
     doc: Positions
     query: Positions
-    share: Floats
+    worth: Floats
     gains: Floats
 
 
@@ -93,14 +98,14 @@ def case(
     pairs = np.concatenate([np.arange(log.start[i], log.start[i + 1]) for i in near] or [np.arange(0)])
     doc, query = log.doc[pairs], np.repeat(np.arange(len(near)), sizes)
     support = query_support(found, doc, query, len(near))
-    return Case(found, similarity[near], support, doc, query, log.share[pairs], gains)
+    return Case(found, similarity[near], support, doc, query, log.worth[pairs], gains)
 
 
 def evidence(case: Case, m: int, temperature: float, support: float) -> tuple[Floats, Floats]:
     """The click leg without doubt: each document's score, (docs,), and what the softmax is of, (past,)."""
     logits = (case.similarity[:m] + support * case.support[:m]) / temperature
     pairs = np.searchsorted(case.query, len(logits))
-    weights = case.share[:pairs] * softmax(logits, 1.0)[case.query[:pairs]]
+    weights = case.worth[:pairs] * softmax(logits, 1.0)[case.query[:pairs]]
     return np.bincount(case.doc[:pairs], weights=weights, minlength=len(case.found)), logits
 
 
@@ -141,12 +146,12 @@ def grid(**choices: Iterable[float]) -> list[Setting]:
 def values_of(case: Case, settings: Sequence[Setting]) -> Iterator[float]:
     """nDCG by each setting; neighbours that differ in doubt and weight alone share the evidence."""
     ideal = ideal_dcg(case.gains)
-    for (m, temperature, support), same in itertools.groupby(settings, key=lambda setting: setting[:3]):
-        leg, logits = evidence(case, int(m), temperature, support)
+    for choices, same in itertools.groupby(settings, key=lambda setting: setting[:3]):
+        leg, logits = evidence(case, *choices)
         some = np.flatnonzero(case.found + leg)
         found, leg, gains = case.found[some], leg[some], case.gains[some]
         for setting in same:
-            weight = setting.weight * believed(logits, setting.doubt / temperature)
+            weight = setting.weight * believed(logits, setting.doubt / setting.temperature)
             yield ndcg(found + weight * leg, gains, ideal)
 
 

@@ -34,10 +34,10 @@ from trifuse.ranker.evaluation import read_judgements, read_queries
 NO_DOUBT = -100.0
 GRID: Mapping[str, tuple[float, ...]] = {
     "m": (50, 100, 200),
-    "temperature": (0.05, 0.06, 0.08),
+    "temperature": (0.04, 0.05, 0.06),
     "support": (0.0, 1.0, 1.5, 2.0),
     "doubt": (NO_DOUBT, 0.8, 0.85, 0.9),
-    "weight": (2.0, 5.0, 8.0),
+    "weight": (3.0, 5.0, 8.0),
 }
 
 

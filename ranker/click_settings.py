@@ -71,7 +71,7 @@ class ClickSettings:
     weighting: str = "expected"
     smoothing: float = 0.2
     support: float = 1.5
-    candidates: int = 1000
+    candidates: int = 500
     segment_weights: Mapping[str, float] | None = None
     log_share: float = 1.0
 

@@ -28,10 +28,11 @@ SIMILARITY = np.array([0.9, 0.8, 0.99])
 ALL = np.array([True, True, True])
 
 
-def test_a_log_keeps_shares_of_the_most_clicked_document() -> None:
+def test_a_log_weighs_as_the_ranker_does() -> None:
+    """(2 - .2) / (2 + .2 · 2), (1 - .2) / (1 + .2 · 2), and (1 - .1) / (1 + .2)."""
     assert LOG.start.tolist() == [0, 2, 3, 3]
     assert LOG.doc.tolist() == [0, 1, 2]
-    assert LOG.share.tolist() == [1.0, 0.5, 1.0]
+    assert LOG.worth.tolist() == pytest.approx([0.75, 0.8 / 1.4, 0.75])
 
 
 def test_a_case_has_the_nearest_past_queries_with_documents() -> None:
@@ -49,12 +50,12 @@ def test_evidence_is_the_softmax_of_supported_similarities() -> None:
     leg, logits = evidence(case(FOUND, SIMILARITY, ALL, LOG, GAINS, 10), 10, 0.1, 0.5)
     first = 1 / (1 + math.exp(-2))
     assert logits.tolist() == pytest.approx([10.0, 8.0])
-    assert leg.tolist() == pytest.approx([first, first / 2, 1 - first, 0.0])
+    assert leg.tolist() == pytest.approx([0.75 * first, 0.8 / 1.4 * first, 0.75 * (1 - first), 0.0])
 
 
 def test_m_keeps_the_nearest_alone() -> None:
     leg, _ = evidence(case(FOUND, SIMILARITY, ALL, LOG, GAINS, 10), 1, 0.1, 0.0)
-    assert leg.tolist() == [1.0, 0.5, 0.0, 0.0]
+    assert leg.tolist() == pytest.approx([0.75, 0.8 / 1.4, 0.0, 0.0])
 
 
 def test_doubt_takes_its_share() -> None:
@@ -78,13 +79,13 @@ def test_ndcg_has_linear_gains_and_counts_what_scores() -> None:
 
 
 def test_values_come_in_the_order_of_the_settings() -> None:
-    """Without the log the ranking is 1, 3; with a heavy one 0 (a share of 1), 1, 3."""
+    """Without the log the ranking is 1, 3; with a heavy one 1 (1 + 5 · 0.57), 0 (5 · 0.75), 3."""
     one = case(FOUND, SIMILARITY, ALL, LOG, GAINS, 10)
     settings = grid(m=(1,), temperature=(0.1,), support=(0.0,), doubt=(-100.0,), weight=(0.0, 5.0))
     assert settings[1] == Setting(1, 0.1, 0.0, -100.0, 5.0)
     without, heavy = values_of(one, settings)
     assert without == pytest.approx((1 / math.log2(3)) / one_ideal())
-    assert heavy == pytest.approx((2 + 1 / math.log2(4)) / one_ideal())
+    assert heavy == pytest.approx((2 / math.log2(3) + 1 / math.log2(4)) / one_ideal())
 
 
 def one_ideal() -> float:
