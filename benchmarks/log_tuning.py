@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from trifuse.ranker.click_records import Sums
 from trifuse.ranker.click_settings import ClickSettings
 from trifuse.ranker.click_support import query_support
-from trifuse.ranker.click_weights import best_documents, document_weights, softmax
+from trifuse.ranker.click_weights import best_documents, document_weights, softmax, worth
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.int64]
@@ -52,16 +52,17 @@ class Log:
     worth: Floats
 
     @classmethod
-    def of(cls, clicked: Sequence[Sequence[tuple[int, float]]]) -> Log:
-        """From the documents and clicks of each past query, weighed as by default, nothing being expected."""
+    def of(cls, clicked: Sequence[Sequence[tuple[int, float, float]]]) -> Log:
+        """From the documents, clicks and expected clicks of each past query, weighed as by default."""
         settings = ClickSettings()
         start = np.concatenate([[0], np.cumsum([len(pairs) for pairs in clicked])]).astype(np.int64)
-        doc = np.array([doc for pairs in clicked for doc, _ in pairs], dtype=np.int64)
-        clicks = np.array([count for pairs in clicked for _, count in pairs], dtype=np.float64)
+        rows = np.array([row for pairs in clicked for row in pairs], dtype=np.float64).reshape(-1, 3)
         query = np.repeat(np.arange(len(clicked)), np.diff(start))
-        sums = Sums(np.array([], np.uint64), doc, query, clicks, np.zeros(len(doc)))
-        worth = document_weights(sums, len(clicked), settings.weighting, settings.smoothing)
-        return cls(start, doc, worth)
+        sums = Sums(np.array([], np.uint64), rows[:, 0].astype(np.int64), query, rows[:, 1], rows[:, 2])
+        weights = document_weights(sums, len(clicked), settings.weighting, settings.smoothing)
+        kept, weights = worth(sums, weights)
+        start = np.concatenate([[0], np.cumsum(np.bincount(kept.query, minlength=len(clicked)))])
+        return cls(start.astype(np.int64), kept.doc, weights)
 
 
 class Case(NamedTuple):

@@ -1,12 +1,14 @@
 """Choose how the ranker reads NFCorpus's pseudo log, by cross-validation on its training queries alone.
 
-    python benchmarks/nfcorpus_tune.py --data DIR [--save PROFILE.json]
+    python benchmarks/nfcorpus_tune.py --data DIR [--save PROFILE.json] [--visits N]
 
 The queries of a fold are asked; the other folds are the log, less what has the same normal form. A setting is
 judged by the mean of its nDCG@10 with the whole of that log and with parts of it (`SHARES`), because a log
 grows: a setting that needs a large one harms while it is young. The evaluation's queries and judgements are
-never read. Lexical hits come from OpenSearch, as the ranker gets them; the rest is computed here.
-OPENSEARCH_URL and REDIS_URL, both set, name services to use; else it starts its own.
+never read. With --visits the log is what so many simulated visitors clicked (simulator.py), noise included,
+and the settings are judged by the same judgements. Lexical hits come from OpenSearch, as the ranker gets
+them; the rest is computed here. OPENSEARCH_URL and REDIS_URL, both set, name services to use; else it starts
+its own.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from nfcorpus_data import DOCUMENTS, LOG_QRELS, LOG_QUERIES, nfcorpus_folder
 from nfcorpus_index import fresh_index, services
 from nfcorpus_legs import DEPTH, lexical_hits
 from nfcorpus_tuned import SHARES, summary, tune
+from nfcorpus_visits import simulated_counts
 from rich.console import Console
 from rich.table import Table
 
@@ -89,12 +92,18 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=7, help="of the folds and of the parts of the log")
     parser.add_argument("--save", type=Path, metavar="FILE", help="where the profile goes")
     parser.add_argument("--json", action="store_true", help="machine-readable output")
+    parser.add_argument("--visits", type=int, help="so many simulated visits are the log, not judgements")
     options = parser.parse_args()
     folder = nfcorpus_folder(options.data)
     documents, queries = read_queries(folder / DOCUMENTS), read_queries(folder / LOG_QUERIES)
     judgements = read_judgements(folder / LOG_QRELS)
     with services() as (client, redis), fresh_index(client, redis) as index:
         lexical = lexical_hits(client, index, documents, queries)
+    counts = None
+    if options.visits:
+        names = list(documents)
+        pages = {q: [names[place] for place, _ in hits] for q, hits in zip(queries, lexical, strict=True)}
+        counts = simulated_counts(queries, judgements, pages, visits=options.visits, seed=options.seed)
     with kept_encoder(options.encoder) as encoder:
         tuned = tune(
             documents,
@@ -105,6 +114,7 @@ def main() -> None:
             grid(**GRID),
             folds=options.folds,
             seed=options.seed,
+            counts=counts,
         )
     found = summary(tuned)
     if options.save:

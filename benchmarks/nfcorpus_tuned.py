@@ -22,6 +22,7 @@ from log_tuning import (
 )
 from nfcorpus_index import tell
 from nfcorpus_legs import mean_of_legs
+from nfcorpus_visits import Counted
 
 from trifuse.encoder.types import Encoder
 from trifuse.ranker.evaluation import Judgements, Queries
@@ -63,11 +64,13 @@ def tune(
     *,
     folds: int,
     seed: int,
+    counts: Counted | None = None,
 ) -> Tuned:
     """Score every setting on every query of the log.
 
     Args:
         lexical: of `lexical_hits`.
+        counts: a log in the place of the judgements: what was clicked for each query.
     """
     places = {document: place for place, document in enumerate(documents)}
     clicked = [
@@ -78,7 +81,10 @@ def tune(
         ]
         for query in queries
     ]
-    log = Log.of(clicked)
+    if counts is None:
+        log = Log.of([[(document, grade, 0.0) for document, grade in pairs] for pairs in clicked])
+    else:
+        log = Log.of([[(places[d], *numbers) for d, *numbers in pairs] for pairs in counts])
     vectors = encoder.encode_queries(list(queries.values())).astype(np.float64)
     document_vectors = encoder.encode_documents(list(documents.values())).astype(np.float64)
     _, forms = np.unique([normalize_query(text) for text in queries.values()], return_inverse=True)

@@ -20,8 +20,8 @@ from log_tuning import (
 )
 
 # Four documents, three past queries: the first clicked for 0 (twice) and 1 (once), the second for 2, the
-# third for nothing.
-LOG = Log.of([[(0, 2.0), (1, 1.0)], [(2, 1.0)], []])
+# third for nothing; 3 was clicked less for the second than was to be expected.
+LOG = Log.of([[(0, 2.0, 0.0), (1, 1.0, 0.0)], [(2, 1.0, 0.0), (3, 1.0, 4.0)], []])
 FOUND = np.array([0.0, 1.0, 0.0, 0.5])
 GAINS = np.array([2.0, 0.0, 0.0, 1.0])
 SIMILARITY = np.array([0.9, 0.8, 0.99])
