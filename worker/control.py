@@ -1,4 +1,4 @@
-"""What a running worker tells about itself: `celery -A trifuse.worker.app inspect trifuse_status`."""
+"""What a running worker tells about itself, to `trifuse.worker.inspection` and so to `trifuse status`."""
 
 from __future__ import annotations
 
