@@ -43,7 +43,7 @@ SizeOption = Annotated[int, typer.Option("--size", min=1, help="Hits of a page."
 def cost_command(
     index: IndexArgument,
     queries: QueriesOption,
-    profile: ProfileOption = "lader",
+    profile: ProfileOption = "default",
     against: AgainstOption = None,
     rounds: RoundsOption = 5,
     size: SizeOption = 10,
@@ -59,7 +59,7 @@ def cost_command(
     and in either order. Searches are as served, the time budget of the click
     leg included: where it ran out, that is said, and the time is no measure.
 
-    Example: [bold]trifuse study cost trials --queries q.tsv --profile default[/bold]
+    Example: [bold]trifuse study cost trials --queries q.tsv[/bold]
     """
     settings = resolve(opensearch=opensearch, redis=redis, encoder=encoder)
     with usage():

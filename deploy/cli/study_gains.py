@@ -36,7 +36,7 @@ def gains_command(
     index: IndexArgument,
     queries: QueriesOption,
     qrels: QrelsOption,
-    profile: ProfileOption = "lader",
+    profile: ProfileOption = "default",
     against: AgainstOption = None,
     measure: MeasureOption = "nDCG@10",
     frequencies: FrequenciesOption = None,

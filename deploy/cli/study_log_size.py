@@ -37,7 +37,7 @@ def log_size_command(
     index: IndexArgument,
     queries: QueriesOption,
     qrels: QrelsOption,
-    profile: ProfileOption = "lader",
+    profile: ProfileOption = "default",
     against: AgainstOption = None,
     measure: MeasureOption = "nDCG@10",
     shares: SharesOption = "10,20,30,40,50,60,70,80,90,100",

@@ -36,7 +36,7 @@ def segments_command(
     index: IndexArgument,
     queries: QueriesOption,
     qrels: QrelsOption,
-    profile: ProfileOption = "lader",
+    profile: ProfileOption = "default",
     against: AgainstOption = None,
     measures: MeasuresOption = None,
     frequencies: FrequenciesOption = None,

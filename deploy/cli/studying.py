@@ -25,7 +25,10 @@ IndexArgument = Annotated[
     typer.Argument(metavar="INDEX", help="The index, or alias, that was clicked on.", callback=index_name),
 ]
 ProfileOption = Annotated[
-    str, typer.Option("--profile", help="With the click log: a name, weights, or a JSON file.")
+    str,
+    typer.Option(
+        "--profile", help="With the click log: a name (lader: the paper's), weights, or a JSON file."
+    ),
 ]
 AgainstOption = Annotated[
     str | None,
@@ -47,7 +50,7 @@ def profile_pair(given: str, against: str | None) -> tuple[Profile, Profile]:
     if profile.weights["clicks"] == 0:
         raise ProfileError(
             f"the profile {profile.name!r} gives clicks no weight, so there is nothing to study: give one "
-            "that does, such as lader"
+            "that does, such as default"
         )
     other = read_profile(against) if against is not None else without_clicks(profile)
     if other.name == profile.name:

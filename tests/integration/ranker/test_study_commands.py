@@ -109,7 +109,8 @@ def found(result: Result) -> dict[str, Any]:
 
 def test_segments(run: Run, tmp_path: Path) -> None:
     """By LADER's own profile. Two queries stand 7 times in the log: without themselves they are TORSO."""
-    study = found(run("segments", "--measures", "nDCG@10,RR", "--plot", str(tmp_path / "p.png"), "--json"))
+    options = ("--profile", "lader", "--measures", "nDCG@10,RR", "--plot", str(tmp_path / "p.png"))
+    study = found(run("segments", *options, "--json"))
     assert (study["profile"], study["against"]) == ("lader", "lader-no-log")
     assert (study["queries"], study["leave_one_out"], study["in_log"]) == (QUERIES, True, QUERIES)
     whole = study["segments"]["ALL"]["nDCG@10"]
@@ -123,14 +124,15 @@ def test_segments(run: Run, tmp_path: Path) -> None:
 
 
 def test_log_size(run: Run, tmp_path: Path) -> None:
-    options = ("--shares", "50,100", "--profile", "default", "--plot", str(tmp_path / "p.png"))
+    options = ("--shares", "50,100", "--plot", str(tmp_path / "p.png"))
     study = found(run("log-size", *options, "--json"))
+    assert (study["profile"], study["against"]) == ("default", "default-no-log")  # what is served
     line = study["segments"]["ALL"]
     assert [point["share"] for point in line] == [0.0, 0.5, 1.0]
     assert line[0]["mean"] <= line[2]["mean"]
     assert line[2]["difference"] == pytest.approx(line[2]["mean"] - line[0]["mean"])
     assert (tmp_path / "p.png").stat().st_size > 0
-    shown = run("log-size", "--shares", "100", "--profile", "default").stdout
+    shown = run("log-size", "--shares", "100").stdout
     assert "none" in shown
     assert "100 %" in shown
     assert "their own clicks were left out" in shown
@@ -138,7 +140,7 @@ def test_log_size(run: Run, tmp_path: Path) -> None:
 
 def test_gains(run: Run, tmp_path: Path) -> None:
     """Bounds that the log sets: 26 queries, of which none is HEAD, and 63 trials."""
-    study = found(run("gains", "--plot", str(tmp_path / "p.svg"), "--json"))
+    study = found(run("gains", "--profile", "lader", "--plot", str(tmp_path / "p.svg"), "--json"))
     fit = study["regression"]
     assert list(fit["coefficients"]) == list(FEATURES)
     assert fit["observations"] == QUERIES
@@ -154,11 +156,12 @@ def test_gains(run: Run, tmp_path: Path) -> None:
         assert 0 < query["ENT(D)"] <= log(63) + 1e-9  # all trials
         assert 1 <= query["REL1"] <= 4  # no query had more documents clicked
     assert "<svg" in (tmp_path / "p.svg").read_text()
-    assert "HEAD: the same for all queries" in run("gains").stdout
+    assert "HEAD: the same for all queries" in run("gains", "--profile", "lader").stdout
 
 
 def test_cost(run: Run, tmp_path: Path) -> None:
-    study = found(run("cost", "--rounds", "2", "--plot", str(tmp_path / "p.pdf"), "--json"))
+    options = ("--profile", "lader", "--rounds", "2", "--plot", str(tmp_path / "p.pdf"))
+    study = found(run("cost", *options, "--json"))
     assert study["clicks"] == {"ok": 2 * QUERIES}
     for name in ("p50", "p95", "mean"):
         each = study["latency"][name]
