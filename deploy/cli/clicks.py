@@ -28,6 +28,7 @@ from trifuse.deploy.cli.clicks_positions import positions_command
 from trifuse.deploy.cli.clicks_visitors import sessions_command
 from trifuse.deploy.cli.common import JsonOption, OpenSearchOption, RedisOption, emit, fail, out
 from trifuse.deploy.config import opensearch_client, resolve
+from trifuse.worker.clicks.indexes import encoder_of
 from trifuse.worker.clicks.rebuild import RebuildReport, rebuild
 from trifuse.worker.clicks.show import clicked_documents, top_queries
 
@@ -67,7 +68,8 @@ def show_command(
     [bold]trifuse clicks show --index trials --query "asthma in children"[/bold]
     """
     settings = resolve(opensearch=opensearch, redis=redis)
-    store = click_store(settings)
+    store, client = click_store(settings), opensearch_client(settings)
+    encoder_of(client, index)  # an index that isn't there is said, and isn't one without clicks
     if query is not None:
         documents = clicked_documents(store, index, query, size)
         if as_json:
@@ -78,7 +80,7 @@ def show_command(
         for document in documents:
             table.add_row(as_typed(document.id), f"{document.clicks:.3g}", f"{document.expected:.3g}")
     else:
-        queries = top_queries(opensearch_client(settings), store, index, size)
+        queries = top_queries(client, store, index, size)
         if as_json:
             emit({"queries": queries})
             return

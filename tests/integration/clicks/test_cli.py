@@ -15,6 +15,7 @@ from trifuse.deploy.cli.app import app, main
 from trifuse.encoder.errors import TrifuseError
 from trifuse.ranker.decay import HALF_LIFE_DAYS
 from trifuse.ranker.keys import queries_key
+from trifuse.worker.clicks.errors import SearchIndexMissing
 
 Run = Callable[..., Result]
 LINES = [
@@ -166,6 +167,13 @@ def test_wrong_usage_ends_with_2(run: Run, tmp_path: Path) -> None:
     for command in ("load", "show", "rebuild"):
         files = [str(tmp_path / "x")] if command == "load" else []
         assert CliRunner().invoke(app, ["clicks", command, *files, "--index", "trials*"]).exit_code == 2
+
+
+@pytest.mark.parametrize("command", [["show"], ["show", "--query", "asthma"], ["rebuild"], ["load", "-"]])
+def test_an_index_that_isnt_there_is_said(run: Run, command: list[str]) -> None:
+    absent = CliRunner().invoke(app, ["clicks", *command, "--index", "test-nosuch"], input=lines(*LINES))
+    assert isinstance(absent.exception, SearchIndexMissing)  # status 1
+    assert "there is no index 'test-nosuch'" in str(absent.exception)
 
 
 def test_no_click_store_is_said_before_anything_is_read(
