@@ -19,6 +19,7 @@ from trifuse.deploy.cli.clicks_options import (
 from trifuse.deploy.cli.common import JsonOption, OpenSearchOption, RedisOption, emit, out
 from trifuse.deploy.config import opensearch_client, require_opensearch, resolve
 from trifuse.worker.clicks.forget import ForgetReport, forget, preview
+from trifuse.worker.clicks.forgotten import is_unfinished
 from trifuse.worker.clicks.selection import Selection
 from trifuse.worker.clicks.times import parse_time
 
@@ -90,14 +91,13 @@ def forget_command(
     client = require_opensearch(opensearch_client(settings), settings)
     if dry_run or not yes:
         found = preview(client, index, selection)
-        if dry_run:
+        if dry_run or not (found.events or is_unfinished(client, index)):
             _tell(found, as_json, "would be deleted")
             return
-        typer.confirm(
-            f"Delete {found.events:,} events of {found.queries:,} queries from the click log of {index}?",
-            abort=True,
-            err=True,
-        )
+        what = f"Delete {found.events:,} events of {found.queries:,} queries from the click log of {index}?"
+        if not found.events:
+            what = "No event fits, but an earlier run was interrupted: go on where it stopped?"
+        typer.confirm(what, abort=True, err=True)
     with progress("forgetting") as show:
         report = forget(
             client,
@@ -123,6 +123,9 @@ def _date(value: str | None) -> float | None:
 def _tell(report: ForgetReport, as_json: bool, what: str) -> None:
     if as_json:
         emit(report)
+        return
+    if not report.events and not report.queries:
+        out.print("no event of the click log fits: there is nothing to delete")
         return
     out.print(f"{report.events:,} events {what}, of {report.queries:,} queries", soft_wrap=True)
     if report.rebuilt or report.removed:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from opensearchpy import OpenSearch
 
@@ -106,6 +106,11 @@ def touched(client: OpenSearch, index: str, kind: Touched, size: int) -> list[No
     }
     hits = client.search(index=name, body=body, params=_IF_ANY)["hits"]["hits"]
     return [Note(hit["_source"][kind], hit["_id"], hit["_seq_no"], hit["_primary_term"]) for hit in hits]
+
+
+def is_unfinished(client: OpenSearch, index: str) -> bool:
+    """Whether a deletion was ended before everything that it touched was gone through."""
+    return any(touched(client, index, kind, 1) for kind in get_args(Touched))
 
 
 def settle(client: OpenSearch, index: str, notes: Iterable[Note]) -> None:

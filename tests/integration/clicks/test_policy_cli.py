@@ -13,6 +13,8 @@ from typer.testing import CliRunner, Result
 
 from trifuse.deploy.cli.app import app
 from trifuse.encoder.errors import TrifuseError
+from trifuse.ranker.past_queries import normalize_query, query_id
+from trifuse.worker.clicks.forgotten import remember
 from trifuse.worker.clicks.indexes import events_index
 from trifuse.worker.clicks.positions import DEFAULT_CURVE
 
@@ -75,6 +77,31 @@ def test_forget_asks_and_takes_no_for_an_answer(run: Run, log: str) -> None:
     assert done.exit_code == 0
     assert "3 events deleted, of 1 queries" in done.stdout
     assert "0 queries are counted anew; 1 had nothing left, and are gone" in done.stdout
+
+
+@pytest.mark.parametrize("options", [[], ["--yes"], ["--dry-run"]])
+def test_what_fits_nothing_is_said_and_nobody_is_asked(run: Run, log: str, options: list[str]) -> None:
+    nothing = run("forget", "--query", "copd", *options, stdin="")
+    assert nothing.exit_code == 0, nothing.output
+    assert nothing.stdout == "no event of the click log fits: there is nothing to delete\n"
+    zeros = {"events": 0, "queries": 0, "rebuilt": 0, "removed": 0}
+    assert told(run("forget", "--query", "copd", *options, "--json", stdin="")) == zeros
+
+
+def test_an_interrupted_run_is_gone_on_with_where_nothing_fits_any_more(
+    run: Run, log: str, client: OpenSearch, index: str
+) -> None:
+    """As an end behind the deletion leaves it: the events are gone, what they touched is noted."""
+    told(run("forget", "--session", "spy", "--yes", "--json"))
+    key = query_id(normalize_query("jane doe"))
+    remember(client, index, events=[], queries=[key], documents=[], at=0.0)
+    refused = run("forget", "--session", "spy", stdin="n\n")
+    assert refused.exit_code == 1
+    assert "an earlier run was interrupted" in refused.stderr
+    done = run("forget", "--session", "spy", stdin="y\n")
+    assert done.exit_code == 0
+    assert "0 events deleted, of 1 queries" in done.stdout
+    assert "nothing to delete" in run("forget", "--session", "spy", stdin="").stdout
 
 
 def test_a_dry_run_changes_nothing(run: Run, log: str) -> None:
