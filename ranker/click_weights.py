@@ -31,7 +31,7 @@ def softmax(values: Floats, temperature: float, doubt: float = -math.inf) -> Flo
     top = max(values.max(), doubt)
     with np.errstate(over="ignore"):  # far below the top is as good as infinitely far
         powers = np.exp((values - top) / temperature)
-    shares: Floats = powers / (powers.sum() + math.exp((doubt - top) / temperature))
+        shares: Floats = powers / (powers.sum() + np.exp((doubt - top) / temperature))
     return shares
 
 

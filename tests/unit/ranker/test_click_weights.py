@@ -52,6 +52,11 @@ def test_doubt_takes_its_share() -> None:
     assert softmax(np.array([]), 1.0, 0.5).tolist() == []
 
 
+@pytest.mark.parametrize(("doubt", "shares"), [(0.5, [1.0, 0.0]), (1.0, [0.0, 0.0]), (-math.inf, [1.0, 0.0])])
+def test_the_smallest_temperature_leaves_the_most_similar(doubt: float, shares: list[float]) -> None:
+    assert softmax(np.array([0.9, 0.1]), 5e-324, doubt).tolist() == shares
+
+
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20), st.floats(1e-3, 1e3))
 def test_a_softmax_sums_to_one(values: list[float], temperature: float) -> None:
     shares = softmax(np.array(values), temperature)
