@@ -152,7 +152,7 @@ class Reads:
         ]
         strings, _ = read_clicks(self.redis, INDEX, HALF_LIFE, [each.id for each in past], "unknown")
         lookup = Lookup(PastQuery("unknown", "unknown", 1.0), "cosine", self.settings)
-        clicks = Clicks.read(lookup, past, strings, now=NOW, half_life_days=HALF_LIFE)
+        clicks = Clicks.read(lookup, past, strings, half_life_days=HALF_LIFE)
         pool = clicks.pool()
         names = self.names.ids(
             clicks.hashes(pool), lambda docs: read_names(self.redis, INDEX, HALF_LIFE, docs)

@@ -107,12 +107,15 @@ class Clicks:
         past: Sequence[PastQuery],
         strings: Sequence[bytes | None],
         *,
-        now: float,
         half_life_days: float,
     ) -> Clicks:
-        """Add up what is kept of past queries: their records, None where there are none (see `merged`)."""
+        """Add up what is kept of past queries: their records, None where there are none (see `merged`).
+
+        A query's clicks are taken as of its newest record: that it was asked long ago makes its old clicks no
+        less than they were to one another, nor less sure.
+        """
         settings = lookup.settings
-        sums = clicked(merged(strings, now, half_life_days))
+        sums = clicked(merged(strings, None, half_life_days))
         weights = document_weights(sums, len(past), settings.weighting, settings.smoothing)
         sums, weights = worth(sums, weights)
         used = np.bincount(sums.query, minlength=len(past)) > 0

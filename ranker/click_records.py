@@ -87,13 +87,13 @@ def decode(data: bytes) -> Records:
     return records if sound.all() else records[sound]
 
 
-def merged(strings: Sequence[bytes | None], now: float, half_life_days: float) -> Sums:
+def merged(strings: Sequence[bytes | None], now: float | None, half_life_days: float) -> Sums:
     """Add up what the records of each string say of each document.
 
     Args:
         strings: one for each past query; None or "" where there is none.
         now: the time that the sums are for, in seconds since 1970. A record of a later time weighs more than
-            one of now, as it will when that time has come.
+            one of now, as it will when that time has come. None: for each string, that of its newest record.
     """
     parts = [part if part and len(part) % RECORD_BYTES == 0 else b"" for part in strings]
     records = np.frombuffer(b"".join(parts), RECORD)
@@ -101,20 +101,27 @@ def merged(strings: Sequence[bytes | None], now: float, half_life_days: float) -
     sound = _is_sound(records)
     if not sound.all():
         records, query = records[sound], query[sound]
+    since = records["time"] - (_newest(records["time"], query, len(parts)) if now is None else float(now))
+    weight = np.exp2(np.minimum(since / (half_life_days * DAY_S), _MAX_LOG2))
     order = _by_document(records["doc"])
-    query, doc, time, clicks, expected = (
-        column[order] for column in (query, *(records[name] for name in RECORD.names or ()))
-    )
+    query, doc = query[order], records["doc"][order]
+    clicks, expected = (records["clicks"] * weight)[order], (records["expected"] * weight)[order]
     new_doc = _differs(doc)
     starts = np.flatnonzero(new_doc | _differs(query))
-    weight = np.exp2(np.minimum((time - float(now)) / (half_life_days * DAY_S), _MAX_LOG2))
     return Sums(
         docs=doc[new_doc],
         doc=(np.cumsum(new_doc) - 1)[starts],
         query=query[starts],
-        clicks=_sum(clicks * weight, starts),
-        expected=_sum(expected * weight, starts),
+        clicks=_sum(clicks, starts),
+        expected=_sum(expected, starts),
     )
+
+
+def _newest(time: NDArray[np.uint32], query: NDArray[np.int64], queries: int) -> NDArray[np.float64]:
+    """The latest time of each record's query."""
+    latest = np.zeros(queries)
+    np.maximum.at(latest, query, time)
+    return latest[query]
 
 
 def compacted(data: bytes, half_life_days: float, max_docs: int) -> bytes:

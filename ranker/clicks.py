@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -57,7 +56,6 @@ class ClickStore:
         redis: a client of the click store. Its timeouts don't matter: a lookup's budget bounds every wait.
         client: a client of OpenSearch.
         half_life_days: the half-life that clicks were counted with.
-        clock: the time, in seconds since 1970.
     """
 
     def __init__(
@@ -66,12 +64,10 @@ class ClickStore:
         client: OpenSearch,
         *,
         half_life_days: float = HALF_LIFE_DAYS,
-        clock: Callable[[], float] = time.time,
     ) -> None:
         self._redis = redis
         self._client = client
         self._half_life_days = half_life_days
-        self._clock = clock
         self._bounded: dict[float, Any] = {}
         self._names = DocumentNames()
 
@@ -176,9 +172,7 @@ class ClickStore:
         )
         first = int(waits and counted is None)
         used = slice(first, first + max(lookup.settings.m, 1))
-        clicks = Clicks.read(
-            lookup, asked[used], strings[used], now=self._clock(), half_life_days=self._half_life_days
-        )
+        clicks = Clicks.read(lookup, asked[used], strings[used], half_life_days=self._half_life_days)
         pool = clicks.pool()
         names = self._names.ids(
             clicks.hashes(pool), lambda docs: read_names(redis, index, self._half_life_days, docs)

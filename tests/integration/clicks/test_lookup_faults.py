@@ -29,7 +29,7 @@ from trifuse.ranker.past_queries import queries_index, query_id, query_space
 NOW = 1.75e9
 DAY = 86_400
 QUERY = np.array([1.0, 0.0, 0.0], np.float32)
-PLAIN = ClickSettings(doubt=-1e9)
+PLAIN = ClickSettings(weighting="share", doubt=-1e9)
 NEAR = ClickSettings(temperature=0.1, min_similarity=0.75, doubt=-1e9)
 Keep = Callable[..., None]
 
@@ -43,7 +43,7 @@ class Store(ClickStore):
 
 @pytest.fixture
 def store(client: OpenSearch, redis_client: Redis) -> Store:
-    return Store(redis_client, client, clock=lambda: NOW)
+    return Store(redis_client, client)
 
 
 # --- what was lost or damaged ---

@@ -66,7 +66,7 @@ def read(log: Log, asked: Lookup, half_life: float = 90.0) -> ClickEvidence:
     """The evidence of a log, all of whose documents are known by name."""
     queries = [past(text, similarity) for text, (similarity, _) in log.items()]
     strings = [b"".join(record.packed() for record in many) or None for _, many in log.values()]
-    clicks = Clicks.read(asked, queries, strings, now=NOW, half_life_days=half_life)
+    clicks = Clicks.read(asked, queries, strings, half_life_days=half_life)
     ids = {doc_hash(doc): doc for doc in "abcdefgh"}
     pool = clicks.pool()
     clicks = clicks.named(pool, [ids[each] for each in clicks.hashes(pool)])
@@ -80,8 +80,9 @@ def worth(log: Log, settings: ClickSettings, half_life: float) -> Pairs:
     for query, (_, many) in log.items():
         clicks: dict[str, float] = defaultdict(float)
         expected: dict[str, float] = defaultdict(float)
+        youngest = min((record.age_days for record in many), default=0)
         for record in many:
-            faded = 0.5 ** (record.age_days / half_life)
+            faded = 0.5 ** ((record.age_days - youngest) / half_life)
             clicks[record.doc] += record.clicks * faded
             expected[record.doc] += record.expected * faded
         rel = [doc for doc, value in clicks.items() if value > 0]
@@ -187,7 +188,7 @@ def test_whatever_bytes_are_kept_scores_are_scores(
 ) -> None:
     asked = lookup(weighting=weighting, support=1.0)
     queries = [past(f"q{place}", 0.9) for place in range(len(strings))]
-    clicks = Clicks.read(asked, queries, strings, now=NOW, half_life_days=90)
+    clicks = Clicks.read(asked, queries, strings, half_life_days=90)
     pool = clicks.pool()
     clicks = clicks.named(pool, [doc.hex() for doc in clicks.hashes(pool)])
     for shares in (clicks.shares(), clicks.shares(clicks.support(found))):
@@ -220,7 +221,7 @@ def test_at_most_so_many_candidates_the_best_first() -> None:
 
 def test_documents_without_a_name_are_left_out() -> None:
     strings = [Record("a", 0, 3.0, 0.0).packed() + Record("b", 0, 1.0, 0.0).packed()]
-    clicks = Clicks.read(lookup(), [past("x")], strings, now=NOW, half_life_days=90)
+    clicks = Clicks.read(lookup(), [past("x")], strings, half_life_days=90)
     pool = clicks.pool()
     assert clicks.hashes(pool) == [doc_hash("a"), doc_hash("b")]
     named = clicks.named(pool, [None, "b"])

@@ -96,6 +96,12 @@ def test_a_record_of_a_later_time_weighs_as_it_will_then() -> None:
     assert rows(merged([pack(A, NOW + 10 * DAY, 1, 0)], NOW, 10)) == {(0, A): (2.0, 0.0)}
 
 
+def test_sums_of_no_time_are_as_of_each_strings_newest_record() -> None:
+    """The first's newest is a half-life younger than its other record; the second has one, long ago."""
+    strings = [pack(A, NOW, 4, 2) + pack(B, NOW + 10 * DAY, 0, 1), None, pack(A, NOW - 900 * DAY, 3, 0)]
+    assert rows(merged(strings, None, 10)) == {(0, A): (2.0, 1.0), (0, B): (0.0, 1.0), (2, A): (3.0, 0.0)}
+
+
 def test_each_query_has_its_own_sums() -> None:
     got = rows(merged([pack(A, NOW, 1, 0) + pack(B, NOW, 2, 0), None, b"", pack(A, NOW, 4, 0)], NOW, 90))
     assert got == {(0, A): (1.0, 0.0), (0, B): (2.0, 0.0), (3, A): (4.0, 0.0)}
