@@ -31,24 +31,27 @@ CLICKS = 10_000
 
 
 def evidence(log: SimulatedLog, half_life_days: float = HALF_LIFE_DAYS) -> dict[str, Any]:
-    """How well the clicks of a query order the documents that it showed, by each weighting."""
+    """How well the clicks of a query order the documents that it showed, by each weighting.
+
+    What a weighting says nothing of comes after the others, as BM25 has it.
+    """
     store = ClickStore(log.redis, log.client, half_life_days=half_life_days)
     frequencies = log_frequencies(log.redis, log.index, log.queries, half_life_days=half_life_days)
     clicked = [query for query, count in frequencies.items() if count]
     runs: dict[str, dict[str, Sequence[str]]] = {"bm25": {query: log.pages[query] for query in clicked}}
     for weighting in WEIGHTINGS:
         settings = ClickSettings(m=0, weighting=weighting)
-        runs[weighting] = {
-            query: list(store.lookup(log.index, log.queries[query], budget_s=10.0, settings=settings).scores)
-            for query in clicked
-        }
+        runs[weighting] = {}
+        for query in clicked:
+            found = store.lookup(log.index, log.queries[query], budget_s=10.0, settings=settings)
+            runs[weighting][query] = list(dict.fromkeys([*found.scores, *log.pages[query]]))
     shown = {
         query: {document: log.judgements.get(query, {}).get(document, 0) for document in log.pages[query]}
         for query in clicked
     }
     against = {"relevant": "bm25", "share": "bm25", "expected": "share"}
-    found = evaluate(runs, shown, clicked, [NDCG], against=against)
-    return _with_segments(found, query_segments(frequencies))
+    evaluation = evaluate(runs, shown, clicked, [NDCG], against=against)
+    return _with_segments(evaluation, query_segments(frequencies))
 
 
 def heldout(log: SimulatedLog, measures: Sequence[str]) -> dict[str, Any]:
