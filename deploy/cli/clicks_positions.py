@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from opensearchpy import OpenSearch
 from rich.table import Table
 
 from trifuse.deploy.cli.clicks_options import IndexOption
 from trifuse.deploy.cli.common import JsonOption, OpenSearchOption, emit, err, out
 from trifuse.deploy.cli.study_plots import PlotOption, check_plot
 from trifuse.deploy.config import opensearch_client, require_opensearch, resolve
+from trifuse.worker.clicks.errors import BadCurve
 from trifuse.worker.clicks.positions import curve, save_curve
 from trifuse.worker.clicks.rates import Estimate, estimate
 
@@ -39,7 +41,7 @@ def positions_command(
     settings = resolve(opensearch=opensearch)
     client = require_opensearch(opensearch_client(settings), settings)
     with err.status("reading the click log"):
-        found, used = estimate(client, index), curve(client, index)
+        found, used = estimate(client, index), _in_use(client, index, replaced=save)
     if save:
         save_curve(client, index, found.curve)
     if plot is not None:
@@ -55,6 +57,16 @@ def positions_command(
             soft_wrap=True,
             markup=False,
         )
+
+
+def _in_use(client: OpenSearch, index: str, *, replaced: bool) -> tuple[float, ...]:
+    """The curve that is in use; none where it can't be used and is to be replaced."""
+    try:
+        return curve(client, index)
+    except BadCurve:
+        if not replaced:
+            raise
+        return ()
 
 
 def _tell(found: Estimate, used: tuple[float, ...], index: str) -> None:

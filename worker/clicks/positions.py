@@ -92,7 +92,8 @@ def checked_curve(value: object) -> tuple[float, ...]:
         return tuple(float(rate) for rate in value)
     raise BadCurve(
         f"expected 1 to {RANKS} click-through rates from 0 to 1, got {value!r:.100}: "
-        "`trifuse clicks positions --save` writes them anew"
+        "`trifuse clicks positions --save` writes them anew where pages are logged; else take "
+        "`trifuse.positions` out of the `_meta` of the event index"
     )
 
 

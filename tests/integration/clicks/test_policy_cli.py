@@ -200,6 +200,16 @@ def test_positions_are_shown_drawn_and_saved(
     assert told(run("positions", "--json"))["used"][0] == pytest.approx(31 / 102)
 
 
+def test_a_curve_that_cant_be_used_is_replaced(run: Run, index: str, client: OpenSearch) -> None:
+    run("load", "-", stdin="".join(json.dumps(line) + "\n" for line in PAGES))
+    broken = {"_meta": {"trifuse": {"positions": ["x"]}}}
+    client.indices.put_mapping(index=events_index(index), body=broken)
+    assert "positions --save" in str(run("positions").exception)
+    saved = told(run("positions", "--save", "--json"))
+    assert (saved["used"], saved["saved"]) == ([], True)
+    assert told(run("positions", "--json"))["used"][0] == pytest.approx(31 / 102)
+
+
 def test_positions_without_pages_and_pictures_that_cant_be(run: Run, log: str, tmp_path: Path) -> None:
     nothing = run("positions")
     assert isinstance(nothing.exception, TrifuseError)
