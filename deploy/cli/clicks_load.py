@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from trifuse.deploy.cli.clicks_options import (
     MAX_A_DAY,
@@ -14,6 +15,7 @@ from trifuse.deploy.cli.clicks_options import (
     IndexOption,
     MaxADayOption,
     MinVisitorsOption,
+    as_typed,
     click_store,
     progress,
     warn_if_evicting,
@@ -24,6 +26,7 @@ from trifuse.deploy.cli.common import (
     OpenSearchOption,
     RedisOption,
     emit,
+    err,
     fail,
     out,
 )
@@ -33,7 +36,8 @@ from trifuse.worker.clicks.checks import DUPLICATE, NO_FAULTS
 from trifuse.worker.clicks.errors import UnreadableLog
 from trifuse.worker.clicks.forgotten import FORGOTTEN
 from trifuse.worker.clicks.intake import Intake
-from trifuse.worker.clicks.reading import AUTO, FORMATS, read_log
+from trifuse.worker.clicks.notes import Notes
+from trifuse.worker.clicks.reading import AUTO, EXPECTED, FORMATS, read_log
 from trifuse.worker.clicks.rejections import Rejections, rejections
 from trifuse.worker.clicks.report import IntakeReport
 
@@ -51,6 +55,9 @@ ReportOption = Annotated[
         help="Write every rejected record to this file, a line each: place, reason, id, and the record.",
     ),
 ]
+
+_SHOWN = 10
+"""So many files are named."""
 
 _KNOWN = NO_FAULTS | {FORGOTTEN}
 """Reasons not to count an event that is as it should be: a log that is loaded again has many."""
@@ -86,8 +93,8 @@ def load_command(
     Without an event_id, equal lines are one event.
 
     One command takes one format: the first that it recognises, or --format.
-
-    Where records were rejected, the first place of each reason is said.
+    Files that hold nothing of it are named, and so are fields of jsonl that
+    mean nothing. Of records that were rejected, the first of each reason is.
 
     Examples:
     [bold]trifuse clicks load ubi_queries.ndjson ubi_events.ndjson.gz --index trials[/bold]
@@ -114,7 +121,7 @@ def load_command(
         max_a_day=max_a_day,
         enqueue=_enqueue(settings),
     )
-    result, broken = IntakeReport(), None
+    result, notes, broken = IntakeReport(), Notes(), None
     with rejections(report) as rejected, progress("counting clicks") as show:
 
         def step(so_far: IntakeReport) -> None:
@@ -123,16 +130,22 @@ def load_command(
             show(_counted(result))
 
         try:
-            events = read_log(files, format, stdin=sys.stdin.buffer)
+            events = read_log(files, format, stdin=sys.stdin.buffer, notes=notes)
             intake.take(events, progress=step, on_reject=rejected)
         except UnreadableLog as error:
             broken = error
     if as_json:
-        emit({**result.as_dict(), "rejected_first": rejected.first})
+        fields = dict(notes.unknown_fields)
+        emit({**result.as_dict(), "rejected_first": rejected.first, "unknown_fields": fields})
     else:
         _tell(result, rejected, report)
+        for field, number in notes.unknown_fields.most_common():
+            out.print(_fault_of(field, number), soft_wrap=True)
+    _tell_passed_over(notes)
     if broken is not None:
         fail(str(broken))
+    if notes.passed_over and not notes.holding and not result.read:
+        fail(f"nothing was read: there is nothing of the format {notes.format}. {EXPECTED}")
     if _rejected(result):
         raise typer.Exit(1)
 
@@ -152,6 +165,28 @@ def _tell(report: IntakeReport, rejected: Rejections, file: Path | None) -> None
     if rejected.first:
         where = f"all are in {file}" if file else "--report FILE writes them all"
         out.print(where, markup=False, soft_wrap=True)
+
+
+def _fault_of(field: str, number: int) -> Text:
+    where = f"in {number:,} records"
+    if field == "position":
+        return Text(f"position that is no whole number from 1: {where}")
+    return Text("unknown field ").append_text(as_typed(field)).append(f": {where}")
+
+
+def _tell_passed_over(notes: Notes) -> None:
+    """Name the files that gave nothing."""
+    if not notes.passed_over:
+        return
+    names = ", ".join(notes.passed_over[:_SHOWN])
+    more = len(notes.passed_over) - _SHOWN
+    err.print(
+        f"passed over: nothing of the format {notes.format} is in {names}"
+        + (f" and {more:,} more" if more > 0 else ""),
+        style="yellow",
+        markup=False,
+        soft_wrap=True,
+    )
 
 
 def _counted(report: IntakeReport) -> str:

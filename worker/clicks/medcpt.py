@@ -14,6 +14,9 @@ from trifuse.worker.clicks.texts import QueryTexts
 
 NAME = "medcpt"
 
+OTHER_FILES = frozenset({"pmid2info.json"})
+"""The articles beside the log."""
+
 
 def matches(record: Record) -> bool:
     """Whether a record is one of MedCPT's."""

@@ -12,6 +12,7 @@ page `shown`: a list of ids).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from trifuse.worker.clicks import checks
@@ -22,6 +23,8 @@ from trifuse.worker.clicks.records import Record
 from trifuse.worker.clicks.texts import QueryTexts
 
 NAME = "jsonl"
+
+_FIELDS = frozenset(ClickEvent.__struct_fields__) | {"_id"}
 
 
 def matches(record: Record) -> bool:
@@ -34,6 +37,15 @@ def matches(record: Record) -> bool:
 def text(record: Record) -> tuple[str, str] | None:
     """No queries stand apart from their events."""
     return None
+
+
+def unknown(record: Record) -> Iterator[str]:
+    """The fields of a line that no event has, and `position` where its value is no rank."""
+    if not isinstance(record, dict):
+        return
+    yield from (name for name in record if name not in _FIELDS)
+    if (given := record.get("position")) is not None and checks.position_or_none(given) is None:
+        yield "position"
 
 
 def event(record: Record, texts: QueryTexts | None = None) -> ClickEvent | Fault:

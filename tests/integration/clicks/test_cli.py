@@ -57,6 +57,7 @@ def test_load_show_rebuild(run: Run, tmp_path: Path) -> None:
         "impressions": 0,
         "ignored": 0,
         "rejected_first": {},
+        "unknown_fields": {},
     }
     again = run("load", str(log), "--json")
     assert again.exit_code == 0
@@ -131,6 +132,42 @@ def test_where_each_reason_was_met_first_and_all_of_them_in_a_file(run: Run, tmp
         {"place": f"{log}:6", "reason": "not an event", "id": None, "record": "{broken"},
     ]
     assert f"all are in {report}" in run("load", str(log), "--report", str(report)).stdout
+
+
+def test_files_that_gave_nothing_are_named(run: Run, tmp_path: Path) -> None:
+    log, other = tmp_path / "clicks.jsonl", tmp_path / "logs" / "notes.txt"
+    log.write_text(lines(*LINES))
+    other.parent.mkdir()
+    other.write_text("what was logged\n")
+    loaded = run("load", str(log), str(other.parent))
+    assert loaded.exit_code == 0, loaded.output
+    assert f"passed over: nothing of the format jsonl is in {other}" in loaded.stderr
+    assert "4 counted" in loaded.stdout
+
+
+def test_nothing_read_is_status_1_and_says_what_was_expected(run: Run, tmp_path: Path) -> None:
+    log = tmp_path / "clicks.jsonl"
+    log.write_text(lines(*LINES))
+    for path in (log, tmp_path):
+        nothing = run("load", str(path), "--format", "ubi", "--json")
+        assert nothing.exit_code == 1
+        assert json.loads(nothing.stdout)["read"] == 0
+        assert f"passed over: nothing of the format ubi is in {log}" in nothing.stderr
+        assert "nothing was read: there is nothing of the format ubi. Expected UBI's" in nothing.stderr
+
+
+def test_fields_of_lines_that_mean_nothing_are_said(run: Run) -> None:
+    typos = [
+        {"query": "asthma", "doc_id": "d1", "usr": "u1", "position": 0},
+        {"query": "asthma", "doc_id": "d2", "usr": "u2", "[/bold]\x1b[2J": 1},
+    ]
+    loaded = run("load", "-", stdin=lines(*typos))
+    assert loaded.exit_code == 0, loaded.output
+    assert "unknown field usr: in 2 records" in loaded.stdout
+    assert "unknown field [/bold]\N{REPLACEMENT CHARACTER}[2J: in 1 records" in loaded.stdout
+    assert "position that is no whole number from 1: in 1 records" in loaded.stdout
+    again = json.loads(run("load", "-", "--json", stdin=lines(*typos)).stdout)
+    assert again["unknown_fields"] == {"usr": 2, "[/bold]\x1b[2J": 1, "position": 1}
 
 
 def test_clicks_that_count_once_are_no_fault(run: Run) -> None:

@@ -15,7 +15,8 @@ from trifuse.worker.clicks import checks
 from trifuse.worker.clicks.checks import Fault
 from trifuse.worker.clicks.errors import UnreadableLog
 from trifuse.worker.clicks.events import ClickEvent
-from trifuse.worker.clicks.reading import read_clicks
+from trifuse.worker.clicks.notes import Notes
+from trifuse.worker.clicks.reading import read_clicks, read_log
 from trifuse.worker.clicks.records import MAX_LINE
 
 NOON = 1772366400.0  # 2026-03-01T12:00:00Z
@@ -400,6 +401,60 @@ def test_missing_files_and_unknown_kinds(tmp_path: Path) -> None:
         read(tmp_path / "absent")
     with pytest.raises(UnreadableLog, match="no format 'csv': expected auto, ubi, medcpt, tripclick, jsonl"):
         read(write(tmp_path / "x", UBI_CLICK), format="csv")
+
+
+def test_files_that_hold_nothing_of_the_format_are_noted(tmp_path: Path) -> None:
+    (tmp_path / "ubi").mkdir()
+    queries = write(tmp_path / "ubi" / "queries.ndjson", UBI_QUERY)
+    write(tmp_path / "ubi" / "README.md", "UBI's log")
+    lines = write(tmp_path / "lines.jsonl", {"query": "asthma", "doc_id": "a"})
+    readme = str(tmp_path / "ubi" / "README.md")
+    for paths, format, holding, passed_over in (
+        ([lines, tmp_path / "ubi"], "jsonl", 1, [readme, queries]),
+        ([tmp_path / "ubi", lines], "ubi", 1, [readme, lines]),
+        ([queries], "ubi", 1, []),
+    ):
+        notes = Notes()
+        list(read_log(paths, notes=notes))
+        assert notes == Notes(format, holding, passed_over)
+    notes = Notes()
+    assert [found.item for found in read_log([lines], "ubi", notes=notes)] == [Fault(None)]
+    assert notes == Notes("ubi", 0, [lines])
+
+
+def test_what_lies_beside_a_log_of_its_kind_is_not_noted(tmp_path: Path) -> None:
+    write(tmp_path / "train.jsonl", *MEDCPT)
+    (tmp_path / "qid2info.json").write_text(json.dumps(QUERIES))
+    (tmp_path / "pmid2info.json").write_text(json.dumps({"1": ["title", "text"]}))
+    notes = Notes()
+    list(read_log([tmp_path], notes=notes))
+    assert notes == Notes("medcpt", 2)
+
+
+def test_jsonl_fields_that_nobody_knows_and_ranks_that_are_none_are_counted(tmp_path: Path) -> None:
+    click = {"query": "asthma", "doc_id": "a"}
+    path = write(
+        tmp_path / "x",
+        click | {"usr": "u", "position": 0},
+        click | {"usr": "v", "position": "second"},
+        click | {"position": 2, "session": "s", "user": "u", "event_id": "e", "count": 1, "kind": "click"},
+        click | {"position": None, "shown": ["a"], "query_id": "q", "timestamp": 0, "_id": "e2"},
+        {"usr": "no click: rejected as it is"},
+    )
+    notes = Notes()
+    list(read_log([path], notes=notes))
+    assert notes.unknown_fields == {"usr": 2, "position": 2}
+
+
+def test_fields_are_noted_within_bounds() -> None:
+    notes = Notes()
+    notes.add_fields(str(number) for number in range(101))
+    notes.add_fields(["0", "100"])
+    assert len(notes.unknown_fields) == 100
+    assert notes.unknown_fields["0"] == 2
+    notes = Notes()
+    notes.add_fields(["\ud800" * 101])
+    assert notes.unknown_fields == {"?" * 100: 1}
 
 
 @pytest.mark.data
