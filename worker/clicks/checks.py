@@ -78,8 +78,11 @@ def fault(event: ClickEvent, now: float) -> str | None:
 
 
 def is_id(value: str) -> bool:
-    """Whether OpenSearch takes this as an id."""
-    return len(value.encode("utf-8", "replace")) <= MAX_ID_BYTES
+    """Whether OpenSearch takes this as an id: nothing with half a surrogate pair."""
+    try:
+        return len(value.encode()) <= MAX_ID_BYTES
+    except UnicodeEncodeError:
+        return False
 
 
 def position_or_none(value: object) -> int | None:

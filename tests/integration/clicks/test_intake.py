@@ -100,12 +100,13 @@ def test_c5_every_odd_event_is_rejected_with_a_reason_or_accepted_once(
             click("null-2", query=None, query_id="q-unknown"),
             click("no-doc", doc_id=None),
             click("surrogate", query="half \ud800"),
+            click("surrogate-2", query=None, query_id="half \ud800"),
             Fault(checks.NOT_AN_EVENT),
             Fault(None),
         ]
     )
     assert report.as_dict() == {
-        "read": 12,
+        "read": 13,
         "counted": 3,
         "rejected": {
             checks.DUPLICATE: 1,
@@ -115,7 +116,7 @@ def test_c5_every_odd_event_is_rejected_with_a_reason_or_accepted_once(
             checks.NO_QUERY: 1,
             checks.UNKNOWN_QUERY_ID: 1,
             checks.NO_DOCUMENT: 1,
-            checks.UNREADABLE: 1,
+            checks.UNREADABLE: 2,
             checks.NOT_AN_EVENT: 1,
         },
         "queries": 1,
