@@ -140,7 +140,7 @@ def test_log_size(run: Run, tmp_path: Path) -> None:
 
 def test_gains(run: Run, tmp_path: Path) -> None:
     """Bounds that the log sets: 26 queries, of which none is HEAD, and 63 trials."""
-    study = found(run("gains", "--profile", "lader", "--plot", str(tmp_path / "p.svg"), "--json"))
+    study = found(run("gains", "--plot", str(tmp_path / "p.svg"), "--json"))
     fit = study["regression"]
     assert list(fit["coefficients"]) == list(FEATURES)
     assert fit["observations"] == QUERIES
@@ -156,11 +156,11 @@ def test_gains(run: Run, tmp_path: Path) -> None:
         assert 0 < query["ENT(D)"] <= log(63) + 1e-9  # all trials
         assert 1 <= query["REL1"] <= 4  # no query had more documents clicked
     assert "<svg" in (tmp_path / "p.svg").read_text()
-    assert "HEAD: the same for all queries" in run("gains", "--profile", "lader").stdout
+    assert "HEAD: the same for all queries" in run("gains").stdout
 
 
 def test_cost(run: Run, tmp_path: Path) -> None:
-    options = ("--profile", "lader", "--rounds", "2", "--plot", str(tmp_path / "p.pdf"))
+    options = ("--rounds", "2", "--plot", str(tmp_path / "p.pdf"))
     study = found(run("cost", *options, "--json"))
     assert study["clicks"] == {"ok": 2 * QUERIES}
     for name in ("p50", "p95", "mean"):
