@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from celery import shared_task
+from opensearchpy.exceptions import TransportError
 from redis import Redis
 
 from trifuse.indexer.errors import ServerUnavailable
+from trifuse.indexer.retry import worth_retrying
 from trifuse.worker.clicks import plain
 from trifuse.worker.clicks.errors import ClickStoreDown
 from trifuse.worker.clicks.intake import Intake
@@ -37,7 +39,18 @@ def take_clicks(self: Any, index: str, events: Sequence[Any]) -> dict[str, Any]:
     Returns:
         the report of the intake.
     """
-    resources = self.app.resources
+    try:
+        return _take(self.app, index, events)
+    except TransportError as error:
+        if not worth_retrying(error):
+            raise
+        raise ServerUnavailable(
+            f"the clicks of {index!r} weren't taken: OpenSearch gave {error.status_code}, {error.error}"
+        ) from error
+
+
+def _take(app: Any, index: str, events: Sequence[Any]) -> dict[str, Any]:
+    resources = app.resources
     with Redis.from_url(
         resources.settings.redis_url,
         socket_timeout=_REDIS_TIMEOUT_S,
@@ -50,6 +63,6 @@ def take_clicks(self: Any, index: str, events: Sequence[Any]) -> dict[str, Any]:
             min_visitors=resources.settings.clicks_min_visitors,
             max_a_day=resources.settings.clicks_max_a_day,
             pairs=False,
-            enqueue=celery_enqueue(self.app),
+            enqueue=celery_enqueue(app),
         )
         return intake.take(map(plain.event, events)).as_dict()
