@@ -51,7 +51,7 @@ def log(own_services: Any) -> Iterator[tuple[OpenSearch, Redis]]:
 def evidence(client: OpenSearch, redis: Redis) -> dict[str, Any]:
     """What the store says of each query by its own clicks."""
     store = ClickStore(redis, client)
-    certain = ClickSettings(doubt=-1e9)
+    certain = ClickSettings(weighting="share", doubt=-1e9)
     return {query: store.lookup(INDEX, query, budget_s=4.0, settings=certain) for query in QUERIES}
 
 
