@@ -103,11 +103,12 @@ def case(
 
 
 def evidence(case: Case, m: int, temperature: float, support: float) -> tuple[Floats, Floats]:
-    """The click leg without doubt: each document's score, (docs,), and what the softmax is of, (past,)."""
-    logits = (case.similarity[:m] + support * case.support[:m]) / temperature
+    """The click leg without doubt: each document's score, (docs,), and what doubt stands against, (past,)."""
+    plain = case.similarity[:m] / temperature
+    logits = plain + support * case.support[:m] / temperature
     pairs = np.searchsorted(case.query, len(logits))
     weights = case.worth[:pairs] * softmax(logits, 1.0)[case.query[:pairs]]
-    return np.bincount(case.doc[:pairs], weights=weights, minlength=len(case.found)), logits
+    return np.bincount(case.doc[:pairs], weights=weights, minlength=len(case.found)), plain
 
 
 def believed(logits: Floats, doubt: float) -> float:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from kept_encoder import kept_encoder
-from nfcorpus_data import QRELS, QUERIES, Corpus, read_corpus
+from nfcorpus_data import QRELS, QUERIES, Corpus, parted, read_corpus
 from nfcorpus_index import embed_all, fresh_index, load_documents, load_log, services, tell
 from nfcorpus_profiles import AGAINST, compared_profiles, deeper
 from rich.console import Console
@@ -135,8 +135,9 @@ def main() -> None:
     rankings = rank(corpus, options.encoder, profiles, cutoff)
     if options.towers:
         base = read_profile(options.towers_profile or options.profile)
+        titled = replace(corpus, documents=parted(corpus.documents))
         trained = compared_profiles(base, lader=not options.no_lader)
-        rankings = beside(rankings, rank(corpus, options.towers, trained, cutoff))
+        rankings = beside(rankings, rank(titled, options.towers, trained, cutoff))
     evaluation = evaluated(corpus, rankings, measures)
     if options.json:
         legs = {name: each.legs for name, each in rankings.served.items()}

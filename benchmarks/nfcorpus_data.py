@@ -58,6 +58,14 @@ def read_corpus(folder: Path, queries: str = QUERIES, qrels: str = QRELS) -> Cor
     )
 
 
+def parted(documents: Queries) -> dict[str, str]:
+    """The documents as `title [SEP] abstract`, which `trifuse train lader` embeds.
+
+    The files join the two by the word `abstract`; a text without it stays as it is.
+    """
+    return {document: text.replace(" abstract ", " [SEP] ", 1) for document, text in documents.items()}
+
+
 def nfcorpus_folder(folder: Path) -> Path:
     """The folder that holds the documents: the one given, or `nfcorpus` in it."""
     if not (folder / DOCUMENTS).exists() and (folder / "nfcorpus").is_dir():

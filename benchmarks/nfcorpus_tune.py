@@ -21,7 +21,7 @@ from typing import Any
 
 from kept_encoder import kept_encoder
 from log_tuning import Setting, grid
-from nfcorpus_data import DOCUMENTS, LOG_QRELS, LOG_QUERIES, nfcorpus_folder
+from nfcorpus_data import DOCUMENTS, LOG_QRELS, LOG_QUERIES, nfcorpus_folder, parted
 from nfcorpus_index import fresh_index, services
 from nfcorpus_legs import DEPTH, lexical_hits
 from nfcorpus_tuned import SHARES, summary, tune
@@ -44,8 +44,8 @@ GRID: Mapping[str, tuple[float, ...]] = {
 }
 
 
-def profile_of(setting: Setting) -> Profile:
-    """The profile that serves a setting."""
+def profile_of(setting: Setting, scale: float = 1.0) -> Profile:
+    """The profile that serves a setting, whose similarities were divided by `scale`."""
     return Profile(
         name="nfcorpus",
         weights={"lexical": 0.5, "dense": 0.5, "clicks": setting.weight},
@@ -53,10 +53,10 @@ def profile_of(setting: Setting) -> Profile:
         depth=DEPTH,
         clicks=ClickSettings(
             m=int(setting.m),
-            temperature=setting.temperature,
+            temperature=setting.temperature * scale,
             min_similarity=NO_DOUBT,
-            support=setting.support,
-            doubt=setting.doubt,
+            support=setting.support * scale,
+            doubt=setting.doubt * scale,
         ),
     )
 
@@ -93,6 +93,8 @@ def main() -> None:
     parser.add_argument("--save", type=Path, metavar="FILE", help="where the profile goes")
     parser.add_argument("--json", action="store_true", help="machine-readable output")
     parser.add_argument("--visits", type=int, help="so many simulated visits are the log, not judgements")
+    parser.add_argument("--only", type=Path, help="ask these queries alone (a file as the queries')")
+    parser.add_argument("--parted", action="store_true", help="embed title [SEP] abstract: trained towers")
     options = parser.parse_args()
     folder = nfcorpus_folder(options.data)
     documents, queries = read_queries(folder / DOCUMENTS), read_queries(folder / LOG_QUERIES)
@@ -106,7 +108,7 @@ def main() -> None:
         counts = simulated_counts(queries, judgements, pages, visits=options.visits, seed=options.seed)
     with kept_encoder(options.encoder) as encoder:
         tuned = tune(
-            documents,
+            parted(documents) if options.parted else documents,
             queries,
             judgements,
             lexical,
@@ -115,10 +117,11 @@ def main() -> None:
             folds=options.folds,
             seed=options.seed,
             counts=counts,
+            only=read_queries(options.only) if options.only else None,
         )
     found = summary(tuned)
     if options.save:
-        profile = profile_of(Setting(**found["best"]))
+        profile = profile_of(Setting(**found["best"]), found["scale"])
         options.save.write_text(json.dumps(profile.as_dict(), indent=2) + "\n")
     if options.json:
         print(json.dumps(found, indent=2))

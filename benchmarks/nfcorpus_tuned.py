@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,12 +42,14 @@ class Tuned:
         values: (shares of the log, settings, queries) nDCG@10.
         without: (queries,) nDCG@10 without the log.
         folds: (queries,) fold of each query.
+        scale: the mean similarity of a query to itself: settings are in units of it, 1 for cosines.
     """
 
     settings: list[Setting]
     values: Floats
     without: Floats
     folds: Positions
+    scale: float
 
     def held(self) -> Held:
         """Chosen by the mean over the shares of the log; values with the whole of it."""
@@ -65,12 +67,15 @@ def tune(
     folds: int,
     seed: int,
     counts: Counted | None = None,
+    only: Collection[str] | None = None,
 ) -> Tuned:
     """Score every setting on every query of the log.
 
     Args:
         lexical: of `lexical_hits`.
         counts: a log in the place of the judgements: what was clicked for each query.
+        only: these queries are asked, and the others are the log, in the place of folds: for an encoder that
+            was trained on the others.
     """
     places = {document: place for place, document in enumerate(documents)}
     clicked = [
@@ -90,7 +95,14 @@ def tune(
     _, forms = np.unique([normalize_query(text) for text in queries.values()], return_inverse=True)
     rng = np.random.default_rng(seed)
     fold, order = rng.permutation(len(queries)) % folds, rng.permutation(len(queries))
-    asked = np.flatnonzero([bool(pairs) for pairs in clicked])
+    if only is not None:
+        fold = np.array([0 if query in only else 1 for query in queries])
+    judged = [
+        bool(pairs) and (only is None or query in only) for query, pairs in zip(queries, clicked, strict=True)
+    ]
+    asked = np.flatnonzero(judged)
+    norms = np.square(vectors).sum(axis=1)
+    scale = 1.0 if encoder.space.similarity == "cosine" else float(norms.mean())
     values = np.empty((len(SHARES), len(settings), len(asked)))
     without = np.empty(len(asked))
     nearest = max(setting.m for setting in settings)
@@ -101,7 +113,7 @@ def tune(
             gains[document] = grade
         found = mean_of_legs(lexical[query], document_vectors @ vectors[query])
         without[row] = ndcg(found, gains, ideal_dcg(gains))
-        similarity = vectors @ vectors[query]
+        similarity = vectors @ vectors[query] / scale
         allowed = (fold != fold[query]) & (forms != forms[query])
         for place, share in enumerate(SHARES):
             part = allowed & (order < share * len(queries))
@@ -109,7 +121,8 @@ def tune(
             values[place, :, row] = list(values_of(one, settings))
         if row % 250 == 249:
             tell(f"{row + 1} of {len(asked)} queries in {time.monotonic() - started:.0f} s")
-    return Tuned(list(settings), values, without, fold[asked])
+    groups = fold[asked] if only is None else rng.permutation(len(asked)) % folds
+    return Tuned(list(settings), values, without, groups, scale)
 
 
 def summary(tuned: Tuned) -> dict[str, Any]:
@@ -134,6 +147,7 @@ def summary(tuned: Tuned) -> dict[str, Any]:
             }
             for name in Setting._fields
         },
+        "scale": tuned.scale,
         "queries": len(tuned.without),
         "settings_tried": len(tuned.settings),
     }

@@ -150,12 +150,18 @@ class Clicks:
         return query_support(values, self.sums.doc, self.sums.query, len(self.past))
 
     def shares(self, support: Floats | None = None) -> Floats:
-        """The share of each past query in the scores."""
+        """The share of each past query in the scores.
+
+        Support says which past query, doubt whether one is near: support moves no share to or from doubt.
+        """
         settings, similarity = self.lookup.settings, self.lookup.similarity
         similarities = np.array([each.similarity for each in self.past], np.float64)
-        if support is not None:
-            similarities += settings.support * support
-        return softmax(similarities, settings.temperature_for(similarity), settings.doubt_for(similarity))
+        temperature = settings.temperature_for(similarity)
+        shares = softmax(similarities, temperature, settings.doubt_for(similarity))
+        if support is None or not support.any():
+            return shares
+        supported: Floats = shares.sum() * softmax(similarities + settings.support * support, temperature)
+        return supported
 
     def scores(self, shares: Floats) -> dict[str, float]:
         """The scores of the best documents whose ids are known, best first, ties by id."""

@@ -45,7 +45,7 @@ class ClickSettings:
             0.05 for cosines, 1 (the paper's) for inner products.
         min_similarity: past queries below it give no evidence. None: there is no floor.
         doubt: the similarity of an imagined past query that nothing was clicked for. It takes its share of
-            the softmax, and leaves little to past queries that are less similar than it. None: 0.85 for
+            the softmax, and leaves little to past queries that are less similar than it. None: 0.8 for
             cosines (fitted to the default encoder's), no such query for inner products. A very small number
             leaves it out.
         weighting: what a clicked document of a past query is worth. `relevant`: 1 (LADER's indicator);
@@ -85,7 +85,7 @@ class ClickSettings:
         """The doubt about similarities of that kind."""
         if self.doubt is not None:
             return self.doubt
-        return -math.inf if similarity == "dot" else 0.85
+        return -math.inf if similarity == "dot" else 0.8
 
     def uses(self, query: str) -> bool:
         """Whether a past query, by its id in hex digits, is in the share of the log that is used."""

@@ -242,8 +242,8 @@ def test_the_defaults_follow_the_similarity_of_the_space(
     keep("near", {"d1": 1}, [0.8, 0.6, 0.0])
     keep("far", {"d2": 1}, [0.75, math.sqrt(1 - 0.75**2), 0.0])
     found = store.lookup(index, "asked", QUERY, space=space, budget_s=5, settings=ClickSettings())
-    # temperature 0.05, doubt 0.85: e^1 of doubt against e^0 and e^-1; the only click is worth (1 - .1) / 1.2
-    total = math.e + 1 + 1 / math.e
+    # temperature 0.05, doubt 0.8: e^0 of doubt against e^0 and e^-1; the only click is worth (1 - .1) / 1.2
+    total = 1 + 1 + 1 / math.e
     assert found.scores == pytest.approx({"d1": 0.75 / total, "d2": 0.75 / math.e / total}, abs=1e-4)
 
 

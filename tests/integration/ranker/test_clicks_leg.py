@@ -71,8 +71,8 @@ def test_a_past_query_whose_documents_the_other_legs_find_counts_more(
 ) -> None:
     """Two past queries at cosine 1; the legs' best document, h = 1, was clicked for one of them.
 
-    Its support is 1² / (1 + 3), so at temperature 0.05 and against a doubt of 0.85 the two weigh
-    e^(1.25/0.05) : e^(1/0.05) : e^(0.85/0.05) = e^5 : 1 : e^-3.
+    Its support is 1² / (1 + 3), so at temperature 0.05 the two weigh e^(1.25/0.05) : e^(1/0.05) = e^5 : 1. A
+    doubt of 0.85 leaves them 2 of 2 + e^-3, whatever their support.
     """
     index = make_index([{"_id": "x", "title": "stroke", "angle": 0}, {"_id": "y", "title": "asthma"}])
     clicks = [
@@ -85,8 +85,9 @@ def test_a_past_query_whose_documents_the_other_legs_find_counts_more(
         client.update(index=queries_index(index), id=query_id(query), body=past, params={"refresh": "true"})
     ranker = HybridRanker(client, tiny, ClickStore(redis_client, client), PROFILE)
     response = ranker.search(index, text="stroke")
-    total = math.exp(5) + 1 + math.exp(-3)
-    expected = {"x": 0.5 + 0.5 + 5 * math.exp(5) / total, "y": 5 / total}
+    believed = 2 / (2 + math.exp(-3))
+    total = math.exp(5) + 1
+    expected = {"x": 0.5 + 0.5 + 5 * believed * math.exp(5) / total, "y": 5 * believed / total}
     assert {hit["_id"]: hit["_score"] for hit in response["hits"]["hits"]} == pytest.approx(expected)
     alone = replace(PROFILE, weights={"clicks": 5})  # nobody to ask
     hits = ranker.search(index, text="stroke", profile=alone)["hits"]["hits"]

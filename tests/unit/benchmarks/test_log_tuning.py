@@ -46,10 +46,10 @@ def test_a_case_has_the_nearest_past_queries_with_documents() -> None:
 
 
 def test_evidence_is_the_softmax_of_supported_similarities() -> None:
-    """(0.9 + 0.5·0.2) / 0.1 = 10 against 8: shares 1 / (1 + e^-2) and the rest."""
+    """(0.9 + 0.5·0.2) / 0.1 = 10 against 8: shares 1 / (1 + e^-2) and the rest; doubt faces 9 and 8."""
     leg, logits = evidence(case(FOUND, SIMILARITY, ALL, LOG, GAINS, 10), 10, 0.1, 0.5)
     first = 1 / (1 + math.exp(-2))
-    assert logits.tolist() == pytest.approx([10.0, 8.0])
+    assert logits.tolist() == pytest.approx([9.0, 8.0])
     assert leg.tolist() == pytest.approx([0.75 * first, 0.8 / 1.4 * first, 0.75 * (1 - first), 0.0])
 
 

@@ -144,7 +144,7 @@ def test_scores_are_those_of_the_formula(
     logs,
     st.dictionaries(st.sampled_from("abcdefghijk"), st.floats(0.0, 1.0), max_size=8),
     st.sampled_from([0.3, 1.0, 5.0]),
-    st.sampled_from([-1e9, 0.85]),
+    st.sampled_from([-1e9, 0.8]),
 )
 def test_support_raises_the_similarity_of_queries_whose_documents_the_other_legs_find(
     log: Log, found: dict[str, float], support: float, doubt: float
@@ -155,7 +155,19 @@ def test_support_raises_the_similarity_of_queries_whose_documents_the_other_legs
     for query, docs in pairs.items():
         total = sum(found.get(doc, 0.0) ** 2 for doc in docs)
         raised[query] = log[query][0] + support * total / (len(docs) + 3)
-    check(read(log, asked).supported(found), pairs, shares_of(raised, 0.05, doubt))
+    # what doubt leaves goes by the raised similarities
+    believed = sum(shares_of({query: log[query][0] for query in pairs}, 0.05, doubt).values())
+    shares = (
+        {query: believed * share for query, share in shares_of(raised, 0.05, -1e9).items()} if pairs else {}
+    )
+    check(read(log, asked).supported(found), pairs, shares)
+
+
+def test_support_moves_no_share_to_or_from_doubt() -> None:
+    """Past queries at 0.55 against a doubt of 0.8 stay at 1 / (1 + e^5), however well their documents do."""
+    log: Log = {"x": (0.55, [Record("a", 0, 1.0, 0.0)])}
+    got = read(log, lookup(support=5.0, doubt=0.8)).supported({"a": 1.0})
+    assert got.scores == {"a": pytest.approx(1 / (1 + math.exp(5)))}
 
 
 def test_without_support_or_other_legs_nothing_changes() -> None:

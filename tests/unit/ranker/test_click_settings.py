@@ -49,7 +49,7 @@ def test_what_is_out_of_range_is_refused_by_name(settings: dict[str, Any], named
 def test_defaults_by_the_kind_of_similarity() -> None:
     settings = ClickSettings()
     assert (settings.temperature_for("cosine"), settings.temperature_for("dot")) == (0.05, 1.0)
-    assert (settings.doubt_for("cosine"), settings.doubt_for("dot")) == (0.85, -math.inf)
+    assert (settings.doubt_for("cosine"), settings.doubt_for("dot")) == (0.8, -math.inf)
     said = ClickSettings(temperature=0.3, doubt=0.5)
     for kind in ("cosine", "dot"):
         assert said.temperature_for(kind) == 0.3  # type: ignore[arg-type]
