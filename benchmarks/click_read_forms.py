@@ -98,7 +98,7 @@ class Reads:
         self.redis = redis
         self.ids = [f"{number:024x}" for number in range(queries)]
         self.names = DocumentNames()
-        self.settings = ClickSettings(m=10_000, doubt=-1e9, support=0.0, candidates=KEEP)
+        self.settings = ClickSettings(m=10_000, weighting="share", doubt=-1e9, support=0.0, candidates=KEEP)
         self.lua_packed = redis.register_script(LUA_PACKED)
         self.lua_sorted_sets = redis.register_script(LUA_SORTED_SETS)
         self.ways: dict[str, Way] = {

