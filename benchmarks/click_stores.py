@@ -121,11 +121,12 @@ def click_item(event: str, query: str, document: str, timestamp: float, visitor:
 
 @contextmanager
 def own_redis() -> Iterator[Redis]:
-    """A Redis of our own, as `trifuse up` starts it."""
+    """A Redis of our own, as `trifuse up` starts it, but that it doesn't rewrite its log."""
     with TemporaryDirectory(prefix="trifuse-speed-", ignore_cleanup_errors=True) as folder:
         service = start_redis(Path(folder), port=free_port())
         try:
             with Redis.from_url(service.url) as redis:
+                redis.config_set("auto-aof-rewrite-percentage", 0)  # it would stand in the memory measured
                 yield redis
         finally:
             stop(service.process)
