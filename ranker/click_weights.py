@@ -29,7 +29,7 @@ def softmax(values: Floats, temperature: float, doubt: float = -math.inf) -> Flo
     if not len(values):
         return values
     top = max(values.max(), doubt)
-    with np.errstate(over="ignore"):  # far below the top is as good as infinitely far
+    with np.errstate(over="ignore", under="ignore"):  # far below the top is as good as infinitely far
         powers = np.exp((values - top) / temperature)
         shares: Floats = powers / (powers.sum() + np.exp((doubt - top) / temperature))
     return shares

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from trifuse.ranker import click_weights
 from trifuse.ranker.types import Floats
 
 Normalization = Callable[[Floats, float], Floats]
@@ -52,12 +53,7 @@ def softmax(scores: Floats, temperature: float = 1.0) -> Floats:
     >>> softmax(np.array([0.0, 0.0])).tolist(), softmax(np.array([900.0, -900.0])).tolist()
     ([0.5, 0.5], [1.0, 0.0])
     """
-    if scores.size == 0:
-        return scores
-    with np.errstate(over="ignore", under="ignore"):  # infinitely far below the best is 0
-        powers = np.exp((scores - scores.max()) / temperature)
-    normalized: Floats = powers / powers.sum()
-    return normalized
+    return click_weights.softmax(scores, temperature)
 
 
 def none(scores: Floats, temperature: float = 1.0) -> Floats:
