@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Annotated, Any, NoReturn
@@ -51,6 +51,12 @@ def index_name(value: str) -> str:
 def emit(value: Any) -> None:
     """Write a result as JSON on stdout: one document, and nothing else."""
     sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Write sentences on stdout as they are: no markup in what users named, no wrapping."""
+    for line in lines:
+        out.print(line, markup=False, soft_wrap=True)
 
 
 def fail(message: str, status: int = 1) -> NoReturn:

@@ -15,6 +15,7 @@ from trifuse.deploy.cli.common import (
     RedisOption,
     emit,
     out,
+    print_lines,
 )
 from trifuse.deploy.cli.evaluating import (
     Bench,
@@ -156,8 +157,7 @@ def _print(
         out.print(evaluation_table(each, title=f"{name}: {each.queries} queries"))
     for table in moved_tables(evaluation, bench.queries):
         out.print(table)
-    for line in (*notes(evaluation, ranked), *bench.notes()):
-        out.print(line, markup=False, soft_wrap=True)
+    print_lines((*notes(evaluation, ranked), *bench.notes()))
 
 
 def _named(profiles: Sequence[Profile]) -> Mapping[str, Profile]:

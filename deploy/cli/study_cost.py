@@ -21,6 +21,7 @@ from trifuse.deploy.cli.common import (
     err,
     fail,
     out,
+    print_lines,
 )
 from trifuse.deploy.cli.evaluating import QueriesOption, open_bench, searching
 from trifuse.deploy.cli.ranking import usage
@@ -101,8 +102,7 @@ def cost_command(
     else:
         out.print(cost_table(times, with_log.name, without.name))
         out.print(memory_table(memory))
-        for line in _notes(len(asked), rounds, states, memory):
-            out.print(line, markup=False, soft_wrap=True)
+        print_lines(_notes(len(asked), rounds, states, memory))
     if plot is not None:
         title = f"What the click log costs a search ({index}, {len(asked)} queries)"
         plot_cost(plot, times, title, with_log.name, without.name)

@@ -6,7 +6,15 @@ from array import array
 from collections.abc import Mapping
 from typing import Any
 
-from trifuse.deploy.cli.common import EncoderOption, JsonOption, OpenSearchOption, RedisOption, emit, out
+from trifuse.deploy.cli.common import (
+    EncoderOption,
+    JsonOption,
+    OpenSearchOption,
+    RedisOption,
+    emit,
+    out,
+    print_lines,
+)
 from trifuse.deploy.cli.evaluating import (
     Bench,
     FrequenciesOption,
@@ -87,8 +95,7 @@ def gains_command(
         emit({**what, **study.as_dict(), **gains.as_dict()})
     else:
         out.print(gains_table(gains, measure))
-        for line in (*gains_notes(gains), *study.notes()):
-            out.print(line, markup=False, soft_wrap=True)
+        print_lines((*gains_notes(gains), *study.notes()))
     if plot is not None:
         title = f"Which queries gain from the click log ({index})"
         plot_gains(plot, gains, title, measure)

@@ -7,7 +7,15 @@ from typing import Annotated
 
 import typer
 
-from trifuse.deploy.cli.common import EncoderOption, JsonOption, OpenSearchOption, RedisOption, emit, out
+from trifuse.deploy.cli.common import (
+    EncoderOption,
+    JsonOption,
+    OpenSearchOption,
+    RedisOption,
+    emit,
+    out,
+    print_lines,
+)
 from trifuse.deploy.cli.evaluating import (
     FrequenciesOption,
     LeaveOneOutOption,
@@ -77,8 +85,7 @@ def log_size_command(
         emit({**what, **study.as_dict(), "segments": found})
     else:
         out.print(log_size_table(lines, measure, with_log.name))
-        for line in study.notes():
-            out.print(line, markup=False, soft_wrap=True)
+        print_lines(study.notes())
     if plot is not None:
         plot_log_size(plot, lines, f"{with_log.name} by the size of the click log ({index})", measure)
     check_legs(study.ranked)

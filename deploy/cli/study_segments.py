@@ -6,7 +6,15 @@ from typing import Annotated
 
 import typer
 
-from trifuse.deploy.cli.common import EncoderOption, JsonOption, OpenSearchOption, RedisOption, emit, out
+from trifuse.deploy.cli.common import (
+    EncoderOption,
+    JsonOption,
+    OpenSearchOption,
+    RedisOption,
+    emit,
+    out,
+    print_lines,
+)
 from trifuse.deploy.cli.evaluating import (
     FrequenciesOption,
     LeaveOneOutOption,
@@ -74,8 +82,7 @@ def segments_command(
         emit({"profile": with_log.name, "against": without.name, **study.as_dict(), "segments": found})
     else:
         out.print(segments_table(gains, with_log.name, without.name))
-        for line in study.notes():
-            out.print(line, markup=False, soft_wrap=True)
+        print_lines(study.notes())
     if plot is not None:
         title = f"What the click log adds, by segment ({index})"
         plot_segments(plot, gains, title, with_log.name, without.name)
