@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, TypeGuard
+from typing import Any, Literal
 
 from trifuse.encoder.marks import VECTOR_FIELD
+from trifuse.ranker.body import read_body
+from trifuse.ranker.body_template import fill_template
 from trifuse.ranker.click_settings import ClickSettings
 from trifuse.ranker.combine import COMBINATIONS
-from trifuse.ranker.errors import ProfileError
+from trifuse.ranker.errors import BodyError, ProfileError
 from trifuse.ranker.normalize import NORMALIZATIONS, UNIT_NORM_TEMPERATURE
+from trifuse.ranker.profile_checks import (
+    MAX_DEPTH,
+    by_leg,
+    check_one_of,
+    check_weight,
+    check_whole,
+    is_number,
+    is_text,
+    known,
+)
+from trifuse.ranker.rules import Rule, check_rules, read_rules
 from trifuse.ranker.types import LEGS, Similarity
 
-MAX_DEPTH = 10_000
-"""`index.max_result_window`'s default: OpenSearch refuses a larger `size`."""
+Execution = Literal["client", "native"]
+"""Where legs are fused: here, or by the server's own `hybrid` query."""
 
-MAX_WEIGHT = 1e6
-"""Beyond it scores that aren't normalised could add up to no finite number."""
+EXECUTIONS = ("client", "native")
 
 DEFAULT_NORMALIZATION = {"lexical": "min_max", "dense": "min_max", "clicks": "none"}
 
@@ -50,6 +61,10 @@ class Profile:
             which still has to be above 0 for the leg to run.
         click_budget_s: seconds after which the click leg is left out.
         vector_field: the vector field that the dense leg searches.
+        execution: where the legs are fused: see `Execution`.
+        body: the team's own search body, used where a search gives none; the text goes where a string is
+            `{{text}}`.
+        rules: the first whose conditions hold replaces weights, of legs that have one here.
     """
 
     name: str = "default"
@@ -63,28 +78,46 @@ class Profile:
     clicks: ClickSettings = field(default_factory=ClickSettings)
     click_budget_s: float = 0.3
     vector_field: str = VECTOR_FIELD
+    execution: Execution = "client"
+    body: Mapping[str, Any] | None = None
+    rules: tuple[Rule, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("name", "vector_field"):
-            if not isinstance(getattr(self, name), str) or not getattr(self, name):
+            if not is_text(getattr(self, name)):
                 raise ProfileError(f"{name} is {getattr(self, name)!r}: give a text")
+        check_one_of("execution", self.execution, EXECUTIONS)
         self._check_normalization()
-        _one_of("combination", self.combination, COMBINATIONS)
+        check_one_of("combination", self.combination, COMBINATIONS)
         self._check_weights()
-        _whole("depth", self.depth, MAX_DEPTH)
-        _whole("k", self.neighbours, MAX_DEPTH)
-        _whole("rank_constant", self.rank_constant, MAX_DEPTH)
+        check_whole("depth", self.depth, MAX_DEPTH)
+        check_whole("k", self.neighbours, MAX_DEPTH)
+        check_whole("rank_constant", self.rank_constant, MAX_DEPTH)
+        if not is_number(self.click_budget_s) or self.click_budget_s <= 0:
+            raise ProfileError(f"click_budget_s is {self.click_budget_s!r}: give seconds above 0")
+        self._check_clicks()
+        self._check_body()
+
+    def _check_clicks(self) -> None:
         if not isinstance(self.clicks, ClickSettings):
             raise ProfileError(f"clicks is {self.clicks!r}: give settings of the click leg")
-        for segment, weight in (self.clicks.segment_weights or {}).items():
-            _check_weight(f"clicks.segment_weights[{segment}]", weight)
-        if not _number(self.click_budget_s) or self.click_budget_s <= 0:
-            raise ProfileError(f"click_budget_s is {self.click_budget_s!r}: give seconds above 0")
+        by_segment = self.clicks.segment_weights
+        for segment, weight in (by_segment or {}).items():
+            check_weight(f"clicks.segment_weights[{segment}]", weight)
+        object.__setattr__(self, "rules", read_rules(self.rules))
+        check_rules(self.rules, self.weights, by_segment is not None)
+
+    def _check_body(self) -> None:
+        try:
+            if self.body is not None:
+                read_body(fill_template(self.body, "text"), depth=self.depth, start=0, size=0)
+        except BodyError as error:
+            raise ProfileError(f"body can't be used: {error}") from error
 
     def _check_weights(self) -> None:
-        weights = _by_leg("weights", self.weights, '{"lexical": 0.5, "dense": 0.5}')
+        weights = by_leg("weights", self.weights, '{"lexical": 0.5, "dense": 0.5}')
         for leg, weight in weights.items():
-            _check_weight(f"the weight of {leg}", weight)
+            check_weight(f"the weight of {leg}", weight)
         if not weights:
             shares = self.normalization_of("clicks") != "min_max" and self.combination != "rrf"
             weights = _WEIGHTS if shares else _COMPARABLE_WEIGHTS
@@ -94,15 +127,15 @@ class Profile:
 
     def _check_normalization(self) -> None:
         if isinstance(self.normalization, str):
-            _one_of("normalization", self.normalization, NORMALIZATIONS)
+            check_one_of("normalization", self.normalization, NORMALIZATIONS)
         else:
-            names = _by_leg("normalization", self.normalization, '"min_max" or {"dense": "softmax"}')
+            names = by_leg("normalization", self.normalization, '"min_max" or {"dense": "softmax"}')
             for leg, name in names.items():
-                _one_of(f"normalization of {leg}", name, NORMALIZATIONS)
+                check_one_of(f"normalization of {leg}", name, NORMALIZATIONS)
             object.__setattr__(self, "normalization", {**DEFAULT_NORMALIZATION, **names})
-        temperatures = _by_leg("softmax_temperature", self.softmax_temperature, '{"dense": 0.05}')
+        temperatures = by_leg("softmax_temperature", self.softmax_temperature, '{"dense": 0.05}')
         for leg, value in temperatures.items():
-            if value is not None and not (_number(value) and value > 0):
+            if value is not None and not (is_number(value) and value > 0):
                 raise ProfileError(f"softmax_temperature of {leg} is {value!r}: give a number above 0")
         object.__setattr__(self, "softmax_temperature", {leg: temperatures.get(leg) for leg in LEGS})
 
@@ -140,9 +173,11 @@ class Profile:
         Raises:
             ProfileError: a key that no profile has, or a value out of range.
         """
-        given = _known(value, cls, "a profile")
+        given = known(value, _names(cls), "a profile")
         if isinstance(given.get("clicks"), Mapping):
-            given["clicks"] = ClickSettings(**_known(given["clicks"], ClickSettings, "a profile's clicks"))
+            given["clicks"] = ClickSettings(
+                **known(given["clicks"], _names(ClickSettings), "a profile's clicks")
+            )
         return cls(**given)
 
     @classmethod
@@ -162,42 +197,5 @@ class Profile:
         return cls(name=text, weights=weights)
 
 
-def _known(value: Any, kind: type[Profile | ClickSettings], what: str) -> dict[str, Any]:
-    if not isinstance(value, Mapping):
-        raise ProfileError(f"{what} is a {type(value).__name__}: give a JSON object")
-    known = [each.name for each in fields(kind)]
-    unknown = sorted(map(str, set(value) - set(known)))
-    if unknown:
-        raise ProfileError(f"{what} has no {unknown[0]!r}: it has {', '.join(known)}")
-    return dict(value)
-
-
-def _by_leg(name: str, value: Any, example: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise ProfileError(f"{name} is {value!r}: give {example}")
-    unknown = sorted(map(str, set(value) - set(LEGS)))
-    if unknown:
-        raise ProfileError(f"{name}: there is no leg {unknown[0]!r}: the legs are {', '.join(LEGS)}")
-    return value
-
-
-def _check_weight(what: str, value: object) -> None:
-    if not _number(value) or not 0 <= value <= MAX_WEIGHT:
-        raise ProfileError(f"{what} is {value!r}: give a finite number from 0 to {MAX_WEIGHT:g}")
-
-
-def _number(value: object) -> TypeGuard[float]:
-    try:
-        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    except OverflowError:  # a whole number beyond all floats
-        return False
-
-
-def _whole(name: str, value: object, highest: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= highest:
-        raise ProfileError(f"{name} is {value!r}: give a whole number from 1 to {highest}")
-
-
-def _one_of(name: str, value: object, known: Mapping[str, object]) -> None:
-    if not isinstance(value, str) or value not in known:
-        raise ProfileError(f"{name} is {value!r}: it is one of {', '.join(known)}")
+def _names(kind: type[Profile | ClickSettings]) -> list[str]:
+    return [each.name for each in fields(kind)]

@@ -20,7 +20,8 @@ from trifuse.ranker.legs import (
 from trifuse.ranker.page import page_body
 from trifuse.ranker.params import UrlParams
 from trifuse.ranker.plan import FilterPlan
-from trifuse.ranker.profiles import MAX_DEPTH, Profile
+from trifuse.ranker.profile_checks import MAX_DEPTH
+from trifuse.ranker.profiles import Profile
 from trifuse.ranker.signals import Encoded
 from trifuse.ranker.target import Target
 from trifuse.ranker.types import Clause, Key, Similarity

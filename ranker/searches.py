@@ -10,7 +10,7 @@ from opensearchpy import OpenSearch
 from trifuse.ranker.checks import checked
 from trifuse.ranker.errors import RankerError, SearchRejected
 from trifuse.ranker.page import key_of
-from trifuse.ranker.profiles import MAX_DEPTH
+from trifuse.ranker.profile_checks import MAX_DEPTH
 from trifuse.ranker.request import Request
 from trifuse.ranker.server import Answer, asking, too_many_terms
 from trifuse.ranker.types import Key

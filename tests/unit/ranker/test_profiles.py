@@ -139,3 +139,27 @@ def test_weights_from_a_command_line() -> None:
 def test_unreadable_weights(text: str) -> None:
     with pytest.raises(ProfileError, match="can't read weights"):
         Profile.parse(text)
+
+
+def test_the_teams_own_body() -> None:
+    body = {"query": {"match": {"title": "{{text}}"}}, "size": 5}
+    profile = Profile.from_dict({"body": body})
+    assert profile.body == body
+    assert Profile.from_dict(json.loads(json.dumps(profile.as_dict()))) == profile
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"body": {"query": {"match": {"title": "a {{text}}"}}}}, "body can't be used: 'a {{text}}'"),
+        ({"body": {"sort": ["year"]}}, "body can't be used: sort"),
+        ({"body": {"size": 5, "nope": 1}}, "body can't be used: the body's 'nope'"),
+        ({"body": []}, "body can't be used: the body is a list"),
+        ({"body": "x"}, "body can't be used: the body is a str"),
+        ({"execution": "server"}, "execution is 'server': it is one of client, native"),
+        ({"execution": None}, "execution is None"),
+    ],
+)
+def test_a_body_or_an_execution_that_cant_be_used(settings: dict[str, Any], named: str) -> None:
+    with pytest.raises(ProfileError, match=named):
+        Profile.from_dict(settings)

@@ -1,0 +1,88 @@
+"""Checks of a profile's settings: what is out of range is named, with what is expected. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, TypeGuard
+
+from trifuse.ranker.errors import ProfileError
+from trifuse.ranker.types import LEGS
+
+MAX_DEPTH = 10_000
+"""`index.max_result_window`'s default: OpenSearch refuses a larger `size`."""
+
+MAX_WEIGHT = 1e6
+"""Beyond it scores that aren't normalised could add up to no finite number."""
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether it is a finite number."""
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
+
+
+def is_text(value: object) -> bool:
+    """Whether it is a text that isn't empty."""
+    return isinstance(value, str) and value != ""
+
+
+def known(value: Any, names: Iterable[str], what: str) -> dict[str, Any]:
+    """A copy of an object of which every key is one of these names.
+
+    Raises:
+        ProfileError: it is none.
+    """
+    if not isinstance(value, Mapping):
+        raise ProfileError(f"{what} is a {type(value).__name__}: give a JSON object")
+    names = list(names)
+    unknown = sorted(map(str, set(value) - set(names)))
+    if unknown:
+        raise ProfileError(f"{what} has no {unknown[0]!r}: it has {', '.join(names)}")
+    return dict(value)
+
+
+def by_leg(name: str, value: Any, example: str) -> Mapping[str, Any]:
+    """The same, where it is a mapping whose keys are legs.
+
+    Raises:
+        ProfileError: it is none.
+    """
+    if not isinstance(value, Mapping):
+        raise ProfileError(f"{name} is {value!r}: give {example}")
+    unknown = sorted(map(str, set(value) - set(LEGS)))
+    if unknown:
+        raise ProfileError(f"{name}: there is no leg {unknown[0]!r}: the legs are {', '.join(LEGS)}")
+    return value
+
+
+def check_weight(what: str, value: object) -> None:
+    """A weight is a finite number, and not negative.
+
+    Raises:
+        ProfileError: it is none.
+    """
+    if not is_number(value) or not 0 <= value <= MAX_WEIGHT:
+        raise ProfileError(f"{what} is {value!r}: give a finite number from 0 to {MAX_WEIGHT:g}")
+
+
+def check_whole(name: str, value: object, highest: int) -> None:
+    """A whole number from 1.
+
+    Raises:
+        ProfileError: it is none.
+    """
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= highest:
+        raise ProfileError(f"{name} is {value!r}: give a whole number from 1 to {highest}")
+
+
+def check_one_of(name: str, value: object, names: Collection[str]) -> None:
+    """One of some names.
+
+    Raises:
+        ProfileError: it is none.
+    """
+    if not isinstance(value, str) or value not in names:
+        raise ProfileError(f"{name} is {value!r}: it is one of {', '.join(names)}")
