@@ -100,6 +100,53 @@ class HybridRanker:
             SearchUnavailable: OpenSearch didn't answer.
         """
         started = time.perf_counter()
+        for fresh in (False, True):
+            request, looked_up = self.prepare(
+                index,
+                body,
+                text=text,
+                filter=filter,
+                size=size,
+                from_=from_,
+                explain=explain,
+                params=params,
+                profile=profile,
+                leave_one_out=leave_one_out,
+                fresh=fresh,
+            )
+            retrieved, ranking, documents = self._retrieve(request, looked_up)
+            # A hit from an index that wasn't known: an alias was moved meanwhile, perhaps to another space.
+            if all(hit["_index"] in request.target.indices for hit in retrieved.raw_hits):
+                break
+        missing = [key for key in ranking.keys if key not in documents]
+        by_query = retrieved.reports["lexical"].state != "failed"
+        documents |= fetch(self._client, request, missing, by_query=by_query)
+        took_ms = round((time.perf_counter() - started) * 1000)
+        return build_response(request, retrieved, ranking, documents, took_ms=took_ms)
+
+    def prepare(
+        self,
+        index: str | Sequence[str],
+        body: Mapping[str, Any] | None = None,
+        *,
+        text: str,
+        filter: Mapping[str, Any] | None = None,
+        size: int | None = None,
+        from_: int | None = None,
+        explain: bool | None = None,
+        params: Mapping[str, Any] | None = None,
+        profile: Profile | None = None,
+        leave_one_out: bool = False,
+        fresh: bool = False,
+    ) -> tuple[Request, Callable[[], Clicked]]:
+        """A search, read and resolved, before its legs are asked; and its lookup in the click log, under way.
+
+        Args:
+            fresh: read anew what the index is; else what was read in the last seconds will do.
+
+        Returns:
+            the request, and what waits for its clicks. Arguments and errors are those of `search`.
+        """
         profile = profile or self._profile
         if not isinstance(text, str):
             raise BodyError(f"text is {text!r}: give the query's text as a string")
@@ -109,23 +156,17 @@ class HybridRanker:
         if explain is not None:
             user = replace(user, page={**user.page, "explain": explain})
         url = read_params(params, text=text)
-        expression = index_expression(index)
-        for fresh in (False, True):
-            target = self._targets.read(expression, url.resolving, fresh=fresh)
-            check_collapse(user.collapse, target)
-            filters = plan_filters(user, target, filter)
-            encoded = encode(text, target, profile, self._encoder)
-            looked_up = self._lookups.start(text, target, profile, encoded, leave_one_out=leave_one_out)
-            request = Request(text, user, url, target, filters, encoded, profile)
-            retrieved, ranking, documents = self._retrieve(request, looked_up)
-            # A hit from an index that wasn't known: an alias was moved meanwhile, perhaps to another space.
-            if all(hit["_index"] in target.indices for hit in retrieved.raw_hits):
-                break
-        missing = [key for key in ranking.keys if key not in documents]
-        by_query = retrieved.reports["lexical"].state != "failed"
-        documents |= fetch(self._client, request, missing, by_query=by_query)
-        took_ms = round((time.perf_counter() - started) * 1000)
-        return build_response(request, retrieved, ranking, documents, took_ms=took_ms)
+        target = self._targets.read(index_expression(index), url.resolving, fresh=fresh)
+        check_collapse(user.collapse, target)
+        filters = plan_filters(user, target, filter)
+        encoded = encode(text, target, profile, self._encoder)
+        looked_up = self._lookups.start(text, target, profile, encoded, leave_one_out=leave_one_out)
+        return Request(text, user, url, target, filters, encoded, profile), looked_up
+
+    @property
+    def client(self) -> OpenSearch:
+        """What it talks to OpenSearch with."""
+        return self._client
 
     def close(self) -> None:
         """End the threads that look up clicks; they end with the ranker too. It can still be used."""
