@@ -12,8 +12,8 @@ from opensearchpy import OpenSearch
 from trifuse.indexer.actions import Action
 from trifuse.indexer.bulk import bulk
 from trifuse.ranker.evaluation import Queries
+from trifuse.ranker.fusion.min_max import min_max
 from trifuse.ranker.legs import text_query
-from trifuse.ranker.normalize import min_max
 
 DEPTH = 100
 """Of each leg: that of the default profile."""

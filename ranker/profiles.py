@@ -10,9 +10,9 @@ from trifuse.encoder.marks import VECTOR_FIELD
 from trifuse.ranker.body import read_body
 from trifuse.ranker.body_template import fill_template
 from trifuse.ranker.click_settings import ClickSettings
-from trifuse.ranker.combine import COMBINATIONS
 from trifuse.ranker.errors import BodyError, ProfileError
-from trifuse.ranker.normalize import NORMALIZATIONS, UNIT_NORM_TEMPERATURE
+from trifuse.ranker.fusion import COMBINATIONS, NORMALIZATIONS
+from trifuse.ranker.fusion.softmax import UNIT_NORM_TEMPERATURE
 from trifuse.ranker.profile_checks import (
     MAX_DEPTH,
     by_leg,

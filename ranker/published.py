@@ -11,7 +11,7 @@ normalization is `none`, and its weight λ.
 
 The temperature of both softmaxes is the paper's, 1, where the encoder's space is of inner products. In a
 space of cosines (unit-norm vectors) it is 0.05, because at 1 a softmax over 1,000 cosines is flat
-(`normalize.UNIT_NORM_TEMPERATURE`).
+(`fusion.softmax.UNIT_NORM_TEMPERATURE`).
 """
 
 from __future__ import annotations

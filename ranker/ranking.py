@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from trifuse.ranker.fuse import Candidate, Fusion, fuse
+from trifuse.ranker.fuse import fuse
+from trifuse.ranker.fusion import Candidate, Fusion
 from trifuse.ranker.page import collapse, group_values
 from trifuse.ranker.request import Request
 from trifuse.ranker.retrieved import Retrieved

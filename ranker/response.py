@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from trifuse.ranker.fuse import Candidate, LegHits
+from trifuse.ranker.fusion import Candidate, LegHits
 from trifuse.ranker.past_queries import similarity_of
 from trifuse.ranker.ranking import Ranking
 from trifuse.ranker.request import Request

@@ -8,7 +8,8 @@ from typing import Any
 
 from trifuse.ranker.clicked import Clicked
 from trifuse.ranker.errors import SearchRejected
-from trifuse.ranker.fuse import LegHits, opinion
+from trifuse.ranker.fuse import opinion
+from trifuse.ranker.fusion import LegHits
 from trifuse.ranker.page import key_of
 from trifuse.ranker.request import Request
 from trifuse.ranker.server import Answer, reason_of, too_many_terms

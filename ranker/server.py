@@ -12,7 +12,7 @@ from opensearchpy.exceptions import ConnectionError as NoConnection
 from opensearchpy.exceptions import NotFoundError, TransportError
 
 from trifuse.ranker.errors import IndexMissing, SearchRejected, SearchUnavailable
-from trifuse.ranker.fuse import LegHits
+from trifuse.ranker.fusion import LegHits
 from trifuse.ranker.page import key_of
 
 

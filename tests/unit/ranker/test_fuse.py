@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trifuse.ranker.click_settings import ClickSettings
-from trifuse.ranker.combine import COMBINATIONS
-from trifuse.ranker.fuse import Candidate, LegHits, LegValue, fuse, opinion
+from trifuse.ranker.fuse import fuse, opinion
+from trifuse.ranker.fusion import COMBINATIONS, Candidate, LegHits
+from trifuse.ranker.fusion.ranked import LegValue
 from trifuse.ranker.profiles import Profile
 from trifuse.ranker.types import LEGS, Key
 

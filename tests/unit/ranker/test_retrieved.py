@@ -8,7 +8,7 @@ from trifuse.ranker.body import read_body
 from trifuse.ranker.clicked import Clicked
 from trifuse.ranker.clicks import ClickEvidence
 from trifuse.ranker.errors import SearchRejected
-from trifuse.ranker.fuse import LegHits
+from trifuse.ranker.fusion import LegHits
 from trifuse.ranker.params import read_params
 from trifuse.ranker.plan import plan_filters
 from trifuse.ranker.profiles import Profile

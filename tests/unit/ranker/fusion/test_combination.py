@@ -3,7 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from trifuse.ranker.combine import COMBINATIONS, Table, arithmetic_mean, rrf, weighted_sum
+from trifuse.ranker.fusion import COMBINATIONS, Table
+from trifuse.ranker.fusion.arithmetic_mean import ARITHMETIC_MEAN
+from trifuse.ranker.fusion.rrf import RRF
+from trifuse.ranker.fusion.weighted_sum import WEIGHTED_SUM
 
 TABLE = Table(
     normalized=np.array([[1.0, 0.5, 0.0], [0.0, 1.0, 0.0], [0.25, 0.0, 1.0]]),
@@ -12,24 +15,24 @@ TABLE = Table(
 
 
 def test_weighted_sum_by_hand() -> None:
-    scores = weighted_sum(TABLE, np.array([2.0, 1.0, 4.0]), 60)
+    scores = WEIGHTED_SUM(TABLE, np.array([2.0, 1.0, 4.0]), 60)
     assert scores.tolist() == [2.5, 1.0, 4.5]
 
 
 def test_arithmetic_mean_by_hand() -> None:
-    scores = arithmetic_mean(TABLE, np.array([2.0, 1.0, 1.0]), 60)
+    scores = ARITHMETIC_MEAN(TABLE, np.array([2.0, 1.0, 1.0]), 60)
     assert scores.tolist() == [0.625, 0.25, 0.375]
 
 
 def test_f5_rrf_of_a_document_first_in_two_legs() -> None:
     table = Table(normalized=np.ones((1, 3)), ranks=np.array([[1, 1, 0]]))
-    assert rrf(table, np.ones(3), 20).tolist() == pytest.approx([2 / 21], abs=1e-15)
+    assert RRF(table, np.ones(3), 20).tolist() == pytest.approx([2 / 21], abs=1e-15)
 
 
 def test_f6_rrf_gives_absent_documents_no_rank() -> None:
     """Dense [X, a, Y], lexical [b, c, Y]: Y has 1/63 twice, X and b 1/61 once."""
     ranks = np.array([[0, 1, 0], [0, 2, 0], [3, 3, 0], [1, 0, 0], [2, 0, 0]])
-    scores = rrf(Table(np.zeros((5, 3)), ranks), np.ones(3), 60)
+    scores = RRF(Table(np.zeros((5, 3)), ranks), np.ones(3), 60)
     assert scores.tolist() == pytest.approx([1 / 61, 1 / 62, 2 / 63, 1 / 61, 1 / 62], abs=1e-15)
     assert scores.argmax() == 2
 
