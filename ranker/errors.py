@@ -4,6 +4,7 @@ TrifuseError
 └── RankerError
     ├── BodyError           the request can't be answered as asked: refused before anything is sent (a 400)
     ├── ProfileError        a profile's settings contradict each other or are out of range
+    │   └── ProfileMissing      no profile, or no version of it, by that name
     ├── IndexMissing        no index, alias or pattern by that name
     ├── SearchRejected      OpenSearch refused the user's own query; its error is handed on
     ├── SearchUnavailable   OpenSearch didn't answer
@@ -34,6 +35,10 @@ class BodyError(RankerError):
 
 class ProfileError(RankerError):
     """A profile's settings contradict each other or are out of range."""
+
+
+class ProfileMissing(ProfileError):
+    """No profile, or no version of it, by that name."""
 
 
 class IndexMissing(RankerError):
