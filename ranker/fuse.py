@@ -11,12 +11,15 @@ from trifuse.ranker.past_queries import similarity_of
 from trifuse.ranker.profiles import Profile
 from trifuse.ranker.types import LEGS, Floats, Key, Similarity
 
+_OF_SIMILARITIES = ("softmax", "none")
+"""These see the dense leg's inner product or cosine, the others the engine's score, which rises with it."""
+
 
 def fuse(
     legs: Mapping[str, LegHits],
     profile: Profile,
     *,
-    segment: str | None = None,
+    weights: Mapping[str, float] | None = None,
     similarity: Similarity | None = None,
 ) -> Fusion:
     """Normalise each leg, combine, and order by score, then by `_id`.
@@ -26,14 +29,14 @@ def fuse(
     Args:
         legs: leg to hits; a leg that isn't named brought nothing.
         profile: its settings.
-        segment: of the query in the click log, by which a profile may weigh clicks.
+        weights: leg to weight, for this query; None for the profile's own.
         similarity: what the dense leg's scores were made from; None leaves them as they are.
     """
     found = {leg: legs.get(leg, LegHits()) for leg in LEGS}
     return combine(
         found,
         {leg: normalized(leg, hits, profile, similarity) for leg, hits in found.items()},
-        profile.weights_in(segment),
+        profile.weights if weights is None else weights,
         COMBINATIONS[profile.combination],
         profile.rank_constant,
     )
@@ -44,6 +47,8 @@ def opinion(
 ) -> dict[str, float]:
     """What the legs that found anything give each document together: the mean of its scores, by weight.
 
+    Scores of a leg that go beyond 1 are scaled down to 1, and those below 0 count as 0.
+
     Returns:
         document id to a value in [0, 1], the best where several documents share an id.
     """
@@ -52,8 +57,8 @@ def opinion(
     means: dict[Key, float] = {}
     for leg, hits in found.items():
         share = profile.weights[leg] / total
-        scores = np.clip(normalized(leg, hits, profile, similarity), 0.0, 1.0)
-        for key, score in zip(hits.keys, (share * scores).tolist(), strict=True):
+        scores = np.maximum(normalized(leg, hits, profile, similarity), 0.0)
+        for key, score in zip(hits.keys, (share * scores / max(1.0, scores.max())).tolist(), strict=True):
             means[key] = means.get(key, 0.0) + score
     best: dict[str, float] = {}
     for key, mean in means.items():
@@ -62,9 +67,13 @@ def opinion(
 
 
 def normalized(leg: str, hits: LegHits, profile: Profile, similarity: Similarity | None) -> Floats:
-    """(hits,) comparable scores of a leg's hits, as the profile says."""
+    """(hits,) comparable scores of a leg's hits: by the combination's own normalization, or the leg's."""
+    scores: Floats = np.asarray(hits.scores, dtype=np.float64)
+    scaling = Scaling(profile.temperature_of(leg, similarity), profile.bounds.get(leg, (None, None)))
+    own = COMBINATIONS[profile.combination].normalization
+    if own is not None:
+        return own(scores, scaling)
     name = profile.normalization_of(leg)
-    scores = np.asarray(hits.scores, dtype=np.float64)
-    if leg == "dense" and similarity is not None and name != "min_max":
+    if leg == "dense" and similarity is not None and name in _OF_SIMILARITIES:
         scores = np.array([similarity_of(score, similarity) for score in hits.scores])
-    return NORMALIZATIONS[name](scores, Scaling(profile.temperature_of(leg, similarity)))
+    return NORMALIZATIONS[name](scores, scaling)

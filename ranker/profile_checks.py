@@ -86,3 +86,35 @@ def check_one_of(name: str, value: object, names: Collection[str]) -> None:
     """
     if not isinstance(value, str) or value not in names:
         raise ProfileError(f"{name} is {value!r}: it is one of {', '.join(names)}")
+
+
+def read_floors(value: Any) -> dict[str, float]:
+    """Leg to floor.
+
+    Raises:
+        ProfileError: it is none.
+    """
+    floors = by_leg("floors", value, '{"dense": 0.6}')
+    for leg, floor in floors.items():
+        if not is_number(floor):
+            raise ProfileError(f"the floor of {leg} is {floor!r}: give a score, as the server gives it")
+    return {leg: float(floor) for leg, floor in floors.items()}
+
+
+def read_bounds(value: Any) -> dict[str, tuple[float | None, float | None]]:
+    """Leg to the lowest and the highest score.
+
+    Raises:
+        ProfileError: it is none.
+    """
+    return {leg: _bounds(leg, pair) for leg, pair in by_leg("bounds", value, '{"dense": [0.5, 1]}').items()}
+
+
+def _bounds(leg: str, pair: Any) -> tuple[float | None, float | None]:
+    ends = list(pair) if isinstance(pair, list | tuple) else []
+    if len(ends) != 2 or not all(end is None or is_number(end) for end in ends):
+        raise ProfileError(f"the bounds of {leg} are {pair!r}: give [lowest, highest], each a score or null")
+    lowest, highest = (None if end is None else float(end) for end in ends)
+    if lowest is not None and highest is not None and lowest >= highest:
+        raise ProfileError(f"the bounds of {leg} are {pair!r}: the lowest has to be below the highest")
+    return lowest, highest

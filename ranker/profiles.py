@@ -22,6 +22,8 @@ from trifuse.ranker.profile_checks import (
     is_number,
     is_text,
     known,
+    read_bounds,
+    read_floors,
 )
 from trifuse.ranker.rules import Rule, check_rules, read_rules
 from trifuse.ranker.types import LEGS, Similarity
@@ -35,6 +37,7 @@ DEFAULT_NORMALIZATION = {"lexical": "min_max", "dense": "min_max", "clicks": "no
 
 _WEIGHTS = {"lexical": 0.5, "dense": 0.5, "clicks": 5.0}
 _COMPARABLE_WEIGHTS = {**_WEIGHTS, "clicks": 0.25}
+_SHARES, _SUMS = ("none", "softmax"), ("weighted_sum", "arithmetic_mean")
 
 
 @dataclass(frozen=True)
@@ -48,11 +51,14 @@ class Profile:
         normalization: how raw scores become comparable: a name of `NORMALIZATIONS` for all legs, or leg to
             name. Where a leg isn't named it is `min_max`, and `none` for clicks: their scores are shares of a
             probability, which say by themselves how much there is to say.
-            `softmax` and `none` see the dense leg's inner product or cosine, `min_max` the engine's score,
+            `softmax` and `none` see the dense leg's inner product or cosine, the others the engine's score,
             which rises with it.
         softmax_temperature: leg to temperature, for `softmax` alone. None, or not named: 1 (LADER's), and for
             the dense leg over cosines `UNIT_NORM_TEMPERATURE`.
         combination: how legs become one score: a name of `COMBINATIONS`.
+        floors: leg to the lowest score, as the server gives it, of a hit that the leg brings.
+        bounds: leg to the lowest and the highest score, as the server gives it, that the range for `min_max`
+            spans at least; None leaves an end to the hits.
         depth: hits taken from the lexical and the dense leg, and from the click leg `clicks.candidates`;
             `from + size` can't go beyond it.
         k: neighbours searched per shard; None is `depth`. Above `depth` it buys recall with time.
@@ -72,6 +78,8 @@ class Profile:
     normalization: str | Mapping[str, str] = field(default_factory=dict)
     softmax_temperature: Mapping[str, float | None] = field(default_factory=dict)
     combination: str = "weighted_sum"
+    floors: Mapping[str, float] = field(default_factory=dict)
+    bounds: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
     depth: int = 100
     k: int | None = None
     rank_constant: int = 60
@@ -89,6 +97,8 @@ class Profile:
         check_one_of("execution", self.execution, EXECUTIONS)
         self._check_normalization()
         check_one_of("combination", self.combination, COMBINATIONS)
+        object.__setattr__(self, "floors", read_floors(self.floors))
+        object.__setattr__(self, "bounds", read_bounds(self.bounds))
         self._check_weights()
         check_whole("depth", self.depth, MAX_DEPTH)
         check_whole("k", self.neighbours, MAX_DEPTH)
@@ -119,7 +129,7 @@ class Profile:
         for leg, weight in weights.items():
             check_weight(f"the weight of {leg}", weight)
         if not weights:
-            shares = self.normalization_of("clicks") != "min_max" and self.combination != "rrf"
+            shares = self.normalization_of("clicks") in _SHARES and self.combination in _SUMS
             weights = _WEIGHTS if shares else _COMPARABLE_WEIGHTS
         if not any(weights.values()):
             raise ProfileError(f"no leg has a weight above 0: give at least one of {', '.join(LEGS)} one")

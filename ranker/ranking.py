@@ -44,7 +44,7 @@ def rank(request: Request, retrieved: Retrieved) -> Ranking:
     fusion = fuse(
         retrieved.hits,
         request.profile,
-        segment=retrieved.clicked.segment,
+        weights=request.profile.weights_in(retrieved.clicked.segment),
         similarity=request.similarity,
     )
     groups = group_values(retrieved.raw_hits, field) if field is not None else {}

@@ -103,10 +103,11 @@ def read_answers(request: Request, clicked: Clicked, answers: Mapping[str, Answe
             continue
         if leg == "clicks":
             found = _clicked(clicked, answers) if answer.error is None else ()
-            hits[leg] = LegHits.of(found, depth=request.profile.clicks.candidates)
+            brought = LegHits.of(found, depth=request.profile.clicks.candidates)
         else:
-            hits[leg] = answer.ranked
-        reports[leg] = _report(request, clicked, leg, answer, before, len(hits[leg].keys))
+            brought = answer.ranked
+        hits[leg] = _reaching(request, leg, brought)
+        reports[leg] = _report(request, clicked, leg, answer, before, len(brought.keys), len(hits[leg].keys))
     return Retrieved(answers, clicked, hits, reports)
 
 
@@ -114,7 +115,7 @@ def supported(request: Request, clicked: Clicked, answers: Mapping[str, Answer])
     """Clicks, weighed by what the other legs found, where the profile asks for it."""
     if request.profile.clicks.support == 0 or not clicked.scores:
         return clicked
-    hits = {leg: answer.ranked for leg, answer in answers.items()}
+    hits = {leg: _reaching(request, leg, answer.ranked) for leg, answer in answers.items()}
     return clicked.supported(opinion(hits, request.profile, similarity=request.similarity))
 
 
@@ -162,8 +163,19 @@ def _clicked(clicked: Clicked, answers: Mapping[str, Answer]) -> Iterable[tuple[
     return ((key_of(hit), scores[hit["_id"]]) for hit in hits if hit["_id"] in scores)
 
 
+def _reaching(request: Request, leg: str, hits: LegHits) -> LegHits:
+    floor = request.profile.floors.get(leg)
+    return hits if floor is None else hits.reaching(floor)
+
+
 def _report(
-    request: Request, clicked: Clicked, leg: str, answer: Answer, before: LegReport, count: int
+    request: Request,
+    clicked: Clicked,
+    leg: str,
+    answer: Answer,
+    before: LegReport,
+    brought: int,
+    count: int,
 ) -> LegReport:
     after = replace(before, took_ms=before.took_ms + answer.took_ms, hits=count)
     if before.state != "ok":
@@ -174,6 +186,10 @@ def _report(
         return replace(after, reason=answer.partial)
     if leg == "dense" and (lacking := request.target.lacks(request.profile.vector_field)):
         after = replace(after, reason=f"no vectors in {', '.join(lacking)}")
+    if count < brought:
+        below = f"{brought - count} hits below the floor of {request.profile.floors[leg]:g}"
+        after = replace(after, reason=below if after.reason is None else f"{after.reason}; {below}")
+        return after if count else replace(after, state="empty")
     if count == 0:
         return replace(after, state="empty", reason=_nothing(clicked, leg))
     return after

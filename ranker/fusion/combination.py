@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from trifuse.ranker.fusion.normalization import Normalization
 from trifuse.ranker.types import Floats, Ranks
 
 
@@ -15,7 +16,8 @@ class Table:
     """Documents by legs.
 
     Args:
-        normalized: (…, documents, legs), 0 where a leg didn't bring the document.
+        normalized: (…, documents, legs). Where a leg didn't bring the document: 0, or the leg's lowest
+            where that is below 0, so that matching never costs anything.
         ranks: (…, documents, legs), from 1, 0 where a leg didn't bring the document.
     """
 
@@ -23,8 +25,8 @@ class Table:
     ranks: Ranks
 
 
-def totals(sums: Floats, weight: Floats) -> Floats:
-    """Sums as they are: the `finish` of a combination that is a weighted sum."""
+def unchanged(sums: Floats, weight: Floats) -> Floats:
+    """The `finish` of a combination that is a weighted sum."""
     return sums
 
 
@@ -32,18 +34,20 @@ def totals(sums: Floats, weight: Floats) -> Floats:
 class Combination:
     """Legs to one score: `finish(sum(weight * term))`, which every technique here is.
 
-    Many settings of weights are scored at once by a leading axis, and of one technique all are ranked by
-    the weighted sum of its terms alone, because `finish` keeps the order.
+    Many settings of weights are scored at once by a leading axis.
 
     Args:
-        terms: table and rank constant to what a leg's weight is multiplied by, (…, documents, legs); never
-            higher where a leg didn't bring a document than where it did.
-        finish: weighted sums (…, documents) and the sum of the weights (…, 1) to scores (…, documents);
+        terms: table and rank constant to what a leg's weight is multiplied by, (…, documents, legs): rising
+            with the normalized score or with a better rank, and never higher where a leg didn't bring a
+            document than where it did.
+        finish: weighted sums (…, documents) and the sum of the weights (…, 1) to scores (…, documents),
             rising with the former.
+        normalization: in the place of what the legs are otherwise normalized by.
     """
 
     terms: Callable[[Table, int], Floats]
-    finish: Callable[[Floats, Floats], Floats] = totals
+    finish: Callable[[Floats, Floats], Floats] = unchanged
+    normalization: Normalization | None = None
 
     def __call__(self, table: Table, weights: Floats, rank_constant: int = 60) -> Floats:
         """Scores (…, documents).
@@ -53,9 +57,8 @@ class Combination:
             weights: (…, legs), 0 or more.
             rank_constant: 1 or more, for `rrf`.
         """
-        return self.finish(
-            weighted(self.terms(table, rank_constant), weights), weights.sum(axis=-1, keepdims=True)
-        )
+        sums = weighted(self.terms(table, rank_constant), weights)
+        return self.finish(sums, weights.sum(axis=-1, keepdims=True))
 
 
 def weighted(terms: Floats, weights: Floats) -> Floats:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import neg
 
 from trifuse.ranker.types import Key
 
@@ -25,3 +27,8 @@ class LegHits:
                 best[key] = max(score, best.get(key, score))
         ordered = sorted(best, key=lambda key: (-best[key], key))[:depth]
         return cls(tuple(ordered), tuple(best[key] for key in ordered))
+
+    def reaching(self, floor: float) -> LegHits:
+        """The hits whose score isn't below the floor."""
+        count = bisect_right(self.scores, -floor, key=neg)
+        return self if count == len(self.scores) else LegHits(self.keys[:count], self.scores[:count])

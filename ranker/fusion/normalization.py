@@ -14,9 +14,12 @@ class Scaling:
 
     Args:
         temperature: above 0, for `softmax`.
+        bounds: lowest and highest score that the range spans at least, for `min_max`; None leaves an end to
+            the hits.
     """
 
     temperature: float = 1.0
+    bounds: tuple[float | None, float | None] = (None, None)
 
 
 DEFAULT_SCALING = Scaling()

@@ -94,7 +94,12 @@ def combine(
 def tabulate(
     legs: Mapping[str, LegHits], normalized: Mapping[str, Floats]
 ) -> tuple[list[Key], Floats, Table]:
-    """All documents in the order of their keys, their raw scores (documents, legs), and the table of them."""
+    """All documents in the order of their keys, their raw scores (documents, legs), and the table of them.
+
+    Args:
+        legs: leg to its hits; their order is that of the columns.
+        normalized: leg to the (hits,) comparable scores of its hits, best first as they are.
+    """
     keys = sorted({key for hits in legs.values() for key in hits.keys})
     rows = {key: row for row, key in enumerate(keys)}
     shape = (len(keys), len(legs))
@@ -104,6 +109,7 @@ def tabulate(
     for column, (leg, hits) in enumerate(legs.items()):
         at = [rows[key] for key in hits.keys]
         raw[at, column] = hits.scores
+        scaled[:, column] = normalized[leg].min(initial=0.0)
         scaled[at, column] = normalized[leg]
         ranks[at, column] = np.arange(1, len(at) + 1)
     return keys, raw, Table(scaled, ranks)

@@ -93,10 +93,10 @@ def test_laders_score_by_hand() -> None:
         normalization={"dense": "softmax", "clicks": "none"},
         clicks=ClickSettings(segment_weights={"HEAD": 0.5, "TORSO": 0.5, "TAIL": 0.2}),
     )
-    tail = fuse(legs, profile, segment="TAIL", similarity="cosine")
+    tail = fuse(legs, profile, weights=profile.weights_in("TAIL"), similarity="cosine")
     assert [each.id for each in tail.keys] == ["a", "c", "b", "d"]
     assert tail.scores == pytest.approx([6 / 9, 1 / 9 + 0.2 * 0.75, 2 / 9, 0.2 * 0.25], rel=1e-9)
-    head = fuse(legs, profile, segment="HEAD", similarity="cosine")
+    head = fuse(legs, profile, weights=profile.weights_in("HEAD"), similarity="cosine")
     assert head.scores == pytest.approx([6 / 9, 1 / 9 + 0.5 * 0.75, 2 / 9, 0.5 * 0.25], rel=1e-9)
     unknown = fuse(legs, profile, similarity="cosine")
     assert unknown.scores[0] == pytest.approx(1 / 9 + 0.9 * 0.75)
@@ -126,7 +126,8 @@ def test_the_opinion_of_the_legs_by_hand() -> None:
     namesakes = LegHits.of([(Key("a", "i"), 2.0), (Key("a", "j"), 1.0)])
     assert opinion({"lexical": namesakes}, profile) == {"a": 1.0}
     raw = replace(profile, normalization="none")
-    assert opinion({"lexical": leg(a=7.0, b=0.25)}, raw) == {"a": 1.0, "b": 0.25}
+    assert opinion({"lexical": leg(a=0.5, b=-0.25)}, raw) == {"a": 0.5, "b": 0.0}
+    assert opinion({"lexical": leg(a=8.0, b=2.0)}, raw) == {"a": 1.0, "b": 0.25}
 
 
 def test_f7_equal_documents_are_ordered_by_id() -> None:
