@@ -4,7 +4,8 @@ TrifuseError
 └── RankerError
     ├── BodyError           the request can't be answered as asked: refused before anything is sent (a 400)
     ├── ProfileError        a profile's settings contradict each other or are out of range
-    │   └── ProfileMissing      no profile, or no version of it, by that name
+    │   ├── ProfileMissing      no profile, or no version of it, by that name
+    │   └── ProfileNotNative    a profile that the server's own `hybrid` query can't rank by
     ├── IndexMissing        no index, alias or pattern by that name
     ├── SearchRejected      OpenSearch refused the user's own query; its error is handed on
     ├── SearchUnavailable   OpenSearch didn't answer
@@ -39,6 +40,10 @@ class ProfileError(RankerError):
 
 class ProfileMissing(ProfileError):
     """No profile, or no version of it, by that name."""
+
+
+class ProfileNotNative(ProfileError):
+    """A profile that the server's own `hybrid` query can't rank by; the message names the cause."""
 
 
 class IndexMissing(RankerError):

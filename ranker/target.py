@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
@@ -26,6 +26,7 @@ class Target:
         fields: every field that any of the indices maps.
         text_fields: those that any of them analyses.
         plain_fields: those that any of them maps to a type that isn't analysed.
+        pipeline: the search pipeline that the server runs where a request names none.
     """
 
     expression: str
@@ -35,6 +36,7 @@ class Target:
     fields: frozenset[str]
     text_fields: frozenset[str]
     plain_fields: frozenset[str] = frozenset()
+    pipeline: str | None = None
 
     @property
     def is_one_name(self) -> bool:
@@ -125,7 +127,15 @@ def read_target(expression: str, answer: Mapping[str, Any]) -> Target:
         frozenset(fields),
         frozenset(text_fields),
         frozenset(plain_fields),
+        _pipeline(answer.values()),
     )
+
+
+def _pipeline(indices: Iterable[Mapping[str, Any]]) -> str | None:
+    """The default pipeline of those indices that have one; as in OpenSearch none where they differ."""
+    settings = (((about.get("settings") or {}).get("index") or {}).get("search") or {} for about in indices)
+    named = {each["default_pipeline"] for each in settings if "default_pipeline" in each}
+    return named.pop() if len(named) == 1 and named != {"_none"} else None
 
 
 def _fields(properties: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -138,3 +138,22 @@ def test_expressions_whose_filters_cannot_be_known(index: Any) -> None:
 @pytest.mark.parametrize(("name", "one"), [("a", True), ("a,b", False), ("a*", False), ("_all", False)])
 def test_clicks_belong_to_one_name(name: str, one: bool) -> None:
     assert read_target(name, {}).is_one_name is one
+
+
+@pytest.mark.parametrize(
+    ("named", "pipeline"),
+    [
+        ([None], None),
+        (["_none"], None),
+        (["p"], "p"),
+        (["p", None], "p"),
+        (["p", "p"], "p"),
+        (["p", "q"], None),
+        (["p", "_none"], None),
+    ],
+)
+def test_the_default_pipeline_of_several_indices(named: list[str | None], pipeline: str | None) -> None:
+    """Worked out by searching on a server: `tests/integration/ranker/test_pipelines.py`."""
+    settings = [{"index": {"search": {"default_pipeline": each}} if each else {}} for each in named]
+    found = read_target("i", {str(n): {"settings": each} for n, each in enumerate(settings)})
+    assert found.pipeline == pipeline

@@ -1,0 +1,130 @@
+"""The server's answer to a `hybrid` query, as a response of the ranker's. Dict out, pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from trifuse.ranker.clicked import Clicked
+from trifuse.ranker.native.query import NAME, NativeSearch
+from trifuse.ranker.past_queries import similarity_of
+from trifuse.ranker.request import Request
+from trifuse.ranker.server import Answer
+from trifuse.ranker.types import LEGS, LegReport
+
+NOTHING: dict[str, Any] = {
+    "took": 0,
+    "timed_out": False,
+    "_shards": {"total": 0, "successful": 0, "skipped": 0, "failed": 0},
+    "hits": {"total": {"value": 0, "relation": "eq"}, "max_score": None, "hits": []},
+}
+"""The answer where no leg has anything to search by."""
+
+_NOT_TOLD = (
+    "OpenSearch fused the legs, and doesn't tell what each gave a hit; a search with explain tells raw scores"
+)
+_NOT_ALL_TOLD = (
+    "OpenSearch fused the legs, and tells their raw scores, but not their normalized ones and ranks"
+)
+
+
+def build_native_response(
+    request: Request,
+    clicked: Clicked,
+    search: NativeSearch | None,
+    answer: Mapping[str, Any],
+    reports: Mapping[str, LegReport],
+    *,
+    took_ms: int,
+) -> dict[str, Any]:
+    """The whole response, of the shape that fusion here gives.
+
+    Args:
+        search: what was sent.
+        answer: the server's.
+        reports: every leg's.
+    """
+    weights = search.weights if search else {}
+    explained = bool(request.user.page.get("explain"))
+    hits = [_hit(request, weights, hit, explained=explained) for hit in answer["hits"]["hits"]]
+    response: dict[str, Any] = {
+        "took": took_ms,
+        "timed_out": answer["timed_out"],
+        "_shards": answer["_shards"],
+        # The server says 0.0 where there are no hits.
+        "hits": {**answer["hits"], "max_score": answer["hits"].get("max_score") or None, "hits": hits},
+    }
+    if "aggregations" in answer:
+        (matches,) = answer["aggregations"].values()
+        response["aggregations"] = {key: value for key, value in matches.items() if key != "doc_count"}
+    if "suggest" in answer:
+        response["suggest"] = answer["suggest"]
+    response["trifuse"] = {
+        "profile": request.profile.name,
+        "execution": "native",
+        "legs": {
+            # How many documents a leg brought is in no answer.
+            leg: {**asdict(each), "hits": None if leg in weights else 0, "weight": weights.get(leg, 0.0)}
+            for leg, each in reports.items()
+        },
+        "note": _NOT_ALL_TOLD if explained else _NOT_TOLD,
+        "filter": request.filters.as_dict(),
+        "query": {"frequency": clicked.frequency, "segment": clicked.segment},
+    }
+    return response
+
+
+def leg_reports(
+    request: Request,
+    clicked: Clicked,
+    search: NativeSearch | None,
+    answer: Answer,
+    why_not: Mapping[str, str],
+) -> dict[str, LegReport]:
+    """How each leg fared, as far as one answer to all of them tells.
+
+    Args:
+        why_not: leg to why it was left out after all.
+    """
+    before = {"lexical": LegReport("ok"), "dense": request.encoded.dense, "clicks": clicked.report}
+    if request.profile.weights["lexical"] == 0:
+        before["lexical"] = LegReport("off", f"weight 0 in the profile {request.profile.name!r}")
+    reports = {}
+    for leg in LEGS:
+        report = before[leg]
+        if leg in why_not:
+            report = replace(report, state="failed", reason=why_not[leg])
+        elif search and leg in search.weights:
+            report = replace(report, took_ms=report.took_ms + answer.took_ms)
+            if leg == "dense" and (lacking := request.target.lacks(request.profile.vector_field)):
+                report = replace(report, reason=f"no vectors in {', '.join(lacking)}")
+            report = replace(report, reason=answer.partial or report.reason)
+        reports[leg] = report
+    return reports
+
+
+def _hit(
+    request: Request, weights: Mapping[str, float], hit: Mapping[str, Any], *, explained: bool
+) -> dict[str, Any]:
+    told: Mapping[str, float] = hit.get("matched_queries", {}) if explained else {}
+    legs = {leg: _leg(request, leg, told.get(NAME + leg), weights.get(leg)) for leg in LEGS}
+    found = {**hit, "trifuse": {"legs": legs}}
+    if explained:
+        names: Sequence[str] = [name for name in told if not name.startswith(NAME)]
+        del found["matched_queries"]
+        if names:
+            found["matched_queries"] = names
+    return found
+
+
+def _leg(
+    request: Request, leg: str, score: float | None, weight: float | None
+) -> dict[str, float | int | None] | None:
+    """What a leg gave a hit: the raw score alone."""
+    if score is None or weight is None:
+        return None
+    told: dict[str, float | int | None] = {"score": score, "normalized": None, "weight": weight, "rank": None}
+    if leg == "dense" and request.similarity is not None:
+        told["similarity"] = similarity_of(score, request.similarity)
+    return told

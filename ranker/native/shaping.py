@@ -1,0 +1,58 @@
+"""What an index's own search pipeline does to a response, kept for some seconds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from opensearchpy import OpenSearch
+
+from trifuse.ranker.errors import ProfileNotNative
+from trifuse.ranker.native.pipeline import Processor
+from trifuse.ranker.server import asking
+
+TTL_S = 5.0
+
+
+class Shaping:
+    """Reads default search pipelines: the server runs one pipeline a search, so ours has to hold theirs.
+
+    Args:
+        ttl_s: how long an answer is used.
+        clock: seconds, for tests.
+    """
+
+    def __init__(
+        self, client: OpenSearch, *, ttl_s: float = TTL_S, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._client = client
+        self._ttl_s = ttl_s
+        self._clock = clock
+        self._kept: dict[str, tuple[float, list[Processor]]] = {}
+
+    def processors(self, pipeline: str | None) -> list[Processor]:
+        """The processors of the response in a pipeline; what it fuses by is replaced by ours.
+
+        Raises:
+            ProfileNotNative: it changes requests, and the server doesn't fuse a query that was changed.
+            IndexMissing, SearchRejected, SearchUnavailable: it couldn't be read.
+        """
+        if pipeline is None:
+            return []
+        now = self._clock()
+        kept = self._kept.get(pipeline)
+        if kept and now - kept[0] < self._ttl_s:
+            return kept[1]
+        with asking(f"the search pipeline {pipeline!r}"):
+            answer: dict[str, Any] = self._client.search_pipeline.get(id=pipeline)
+        found = answer.get(pipeline, {})
+        if found.get("request_processors"):
+            kinds = ", ".join(kind for each in found["request_processors"] for kind in each)
+            raise ProfileNotNative(
+                f"the index's default search pipeline {pipeline!r} changes requests ({kinds}), and the server "
+                "doesn't fuse a query that was changed; take the execution 'client', or an index without it"
+            )
+        processors: list[Processor] = list(found.get("response_processors") or [])
+        self._kept[pipeline] = (now, processors)
+        return processors
