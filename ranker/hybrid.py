@@ -11,11 +11,13 @@ from opensearchpy import OpenSearch
 
 from trifuse.encoder.types import Encoder
 from trifuse.ranker.body import read_body
+from trifuse.ranker.body_template import fill_template
 from trifuse.ranker.clicked import Clicked
 from trifuse.ranker.errors import BodyError
 from trifuse.ranker.lookups import Lookups
 from trifuse.ranker.params import read_params
 from trifuse.ranker.plan import plan_filters
+from trifuse.ranker.profile_store import ProfileStore
 from trifuse.ranker.profiles import Profile
 from trifuse.ranker.ranking import Ranking, rank
 from trifuse.ranker.request import Request
@@ -30,10 +32,14 @@ from trifuse.ranker.retrieved import (
     unchecked,
 )
 from trifuse.ranker.searches import Documents, ask_legs, check, fetch
+from trifuse.ranker.served_profiles import ServedProfiles
 from trifuse.ranker.signals import encode
 from trifuse.ranker.target import check_collapse, index_expression
 from trifuse.ranker.targets import Targets
 from trifuse.ranker.types import ClickLookup
+
+_READ_TIMEOUT_S = 2.0
+"""Of a stored profile: it is read beside searches, and again soon."""
 
 
 class HybridRanker:
@@ -45,7 +51,8 @@ class HybridRanker:
     Args:
         encoder: makes the query's vector; None leaves the dense leg out.
         clicks: where click evidence comes from; None leaves the click leg out.
-        profile: weights, depth and fusion; a search may use another.
+        profile: weights, depth and fusion; or the name of a built-in or a stored profile, whose new versions
+            are served within seconds. A search may use another.
     """
 
     def __init__(
@@ -53,12 +60,13 @@ class HybridRanker:
         client: OpenSearch,
         encoder: Encoder | None = None,
         clicks: ClickLookup | None = None,
-        profile: Profile | None = None,
+        profile: Profile | str | None = None,
     ) -> None:
         self._client = client
         self._encoder = encoder
         self._lookups = Lookups(clicks)
-        self._profile = profile or Profile()
+        self._profile = Profile() if profile is None else profile
+        self._profiles = ServedProfiles(ProfileStore(client, read_timeout_s=_READ_TIMEOUT_S))
         self._targets = Targets(client)
 
     def search(
@@ -72,7 +80,7 @@ class HybridRanker:
         from_: int | None = None,
         explain: bool | None = None,
         params: Mapping[str, Any] | None = None,
-        profile: Profile | None = None,
+        profile: Profile | str | None = None,
         leave_one_out: bool = False,
     ) -> dict[str, Any]:
         """Rank, and return a response of OpenSearch's shape.
@@ -80,12 +88,13 @@ class HybridRanker:
         Args:
             index: a name, an alias, a pattern, or a list of them.
             body: the user's own `_search` body; its query is the lexical leg, as it is. Without a query the
-                lexical leg is a `multi_match` of the text over the fields that were embedded.
+                lexical leg is a `multi_match` of the text over the fields that were embedded. None: the
+                profile's own body.
             text: what the user typed: the dense and the click leg go by it.
             filter: one query that every hit must match, beside what the body's query requires.
             size, from_, explain: replace the body's.
             params: what the user's `_search` URL has: `routing`, `preference`, `typed_keys`.
-            profile: replaces the ranker's.
+            profile: replaces the ranker's: settings, or a name (`mine`, or `mine@3` for that version).
             leave_one_out: rank as if the click log didn't have this very query: for evaluations.
 
         Returns:
@@ -94,6 +103,7 @@ class HybridRanker:
 
         Raises:
             BodyError: a key or a page that fusion can't honour: nothing was sent.
+            ProfileError: no profile has that name.
             IndexMissing: no index, alias or pattern by that name.
             SpaceMismatch: the index's vectors are in another space than the encoder's: nothing was searched.
             SearchRejected: OpenSearch refused the user's own query.
@@ -135,7 +145,7 @@ class HybridRanker:
         from_: int | None = None,
         explain: bool | None = None,
         params: Mapping[str, Any] | None = None,
-        profile: Profile | None = None,
+        profile: Profile | str | None = None,
         leave_one_out: bool = False,
         fresh: bool = False,
     ) -> tuple[Request, Callable[[], Clicked]]:
@@ -147,12 +157,14 @@ class HybridRanker:
         Returns:
             the request, and what waits for its clicks. Arguments and errors are those of `search`.
         """
-        profile = profile or self._profile
+        served = self._profiles.get(self._profile if profile is None else profile)
+        profile = served.profile
         if not isinstance(text, str):
             raise BodyError(f"text is {text!r}: give the query's text as a string")
         if filter is not None and (not isinstance(filter, Mapping) or not filter):
             raise BodyError(f"filter is {filter!r}: give one query as a JSON object")
-        user = read_body({} if body is None else body, depth=profile.depth, start=from_, size=size)
+        given = fill_template(profile.body or {}, text) if body is None else body
+        user = read_body(given, depth=profile.depth, start=from_, size=size)
         if explain is not None:
             user = replace(user, page={**user.page, "explain": explain})
         url = read_params(params, text=text)
@@ -161,7 +173,8 @@ class HybridRanker:
         filters = plan_filters(user, target, filter)
         encoded = encode(text, target, profile, self._encoder)
         looked_up = self._lookups.start(text, target, profile, encoded, leave_one_out=leave_one_out)
-        return Request(text, user, url, target, filters, encoded, profile), looked_up
+        request = Request(text, user, url, target, filters, encoded, profile, served.version, served.note)
+        return request, looked_up
 
     @property
     def client(self) -> OpenSearch:

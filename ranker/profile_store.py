@@ -48,11 +48,15 @@ class ProfileStore:
 
     Args:
         index: where they are kept; made by the first that is stored.
+        read_timeout_s: a reading that takes longer fails.
     """
 
-    def __init__(self, client: OpenSearch, *, index: str = PROFILES_INDEX) -> None:
+    def __init__(
+        self, client: OpenSearch, *, index: str = PROFILES_INDEX, read_timeout_s: float = 10.0
+    ) -> None:
         self._client = client
         self._index = index
+        self._reading = {"request_timeout": read_timeout_s}
 
     def get(self, reference: str) -> ProfileVersion:
         """What is current of `NAME`, or the version `NAME@VERSION`.
@@ -188,7 +192,7 @@ class ProfileStore:
     def _document(self, id: str) -> dict[str, Any] | None:
         with asking(self._index):
             try:
-                found: dict[str, Any] = self._client.get(index=self._index, id=id)
+                found: dict[str, Any] = self._client.get(index=self._index, id=id, params=self._reading)
             except NotFoundError:
                 return None
         return found
@@ -198,7 +202,7 @@ class ProfileStore:
             answer = self._client.search(
                 index=self._index,
                 body={"query": query, "size": MOST},
-                params={"ignore_unavailable": "true"},
+                params={"ignore_unavailable": "true", **self._reading},
             )
         hits: list[dict[str, Any]] = answer["hits"]["hits"]
         return hits

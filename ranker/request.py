@@ -41,6 +41,8 @@ class Request:
         target: the indices.
         filters: what holds for which leg.
         encoded: the text as a vector.
+        profile_version: which version of a stored profile it is; None where it is none.
+        profile_note: why a newer one may have been missed.
     """
 
     text: str
@@ -50,6 +52,8 @@ class Request:
     filters: FilterPlan
     encoded: Encoded
     profile: Profile
+    profile_version: int | None = None
+    profile_note: str | None = None
 
     @property
     def query(self) -> Clause:
@@ -93,7 +97,8 @@ class Request:
         """
         query = self.query if by_query else None
         size = len(keys) if size is None else size
-        return page_body(self.user, query, keys, self.target.vector_fields(), size=size)
+        body = page_body(self.user, query, keys, self.target.vector_fields(), size=size)
+        return {**body, **self.url.shaping}
 
     def _lexical(self) -> dict[str, Any] | None:
         size = self.profile.depth

@@ -98,6 +98,8 @@ def build_response(
     answer.update({key: lexical[key] for key in ("aggregations", "suggest") if key in lexical})
     answer["trifuse"] = {
         "profile": request.profile.name,
+        "profile_version": request.profile_version,
+        "profile_note": request.profile_note,
         "legs": {leg: {**asdict(each), "weight": weights[leg]} for leg, each in retrieved.reports.items()},
         "filter": request.filters.as_dict(),
         "query": {"frequency": clicked.frequency, "segment": clicked.segment},
