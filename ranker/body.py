@@ -22,12 +22,17 @@ PAGE_KEYS = frozenset(
         "highlight",
         "include_named_queries_score",
         "script_fields",
+        "search_pipeline",
         "seq_no_primary_term",
         "stored_fields",
         "version",
     }
 )
-"""Go with the request that fetches the page: they shape a hit, not the ranking."""
+"""Go with the request that fetches the page: they shape a hit, not the ranking.
+
+So does a search pipeline, the request's or else the index's default: it runs once, over the page. Legs run
+without one, so that raw scores are fused; the order of the hits and their scores are the fusion's.
+"""
 
 OWN_KEYS = frozenset({"query", "from", "size", "sort", "post_filter", "collapse", "timeout", "track_scores"})
 """Read here."""
@@ -41,10 +46,9 @@ REFUSED = {
     "profile": "it would time one of several searches; profile your body with a plain _search",
     "scroll": "fused results end at the profile's depth; page with from and size",
     "search_after": "fused results have no sort values; page with from and size, whose order is stable",
-    "search_pipeline": "legs run without one, so that raw scores are fused; the index's own shapes hits",
     "slice": "it belongs to scroll and pit",
     "terminate_after": "it would cut the lexical leg before its best hits are known; use timeout",
-    "verbose_pipeline": "legs run without a pipeline",
+    "verbose_pipeline": "it would show the page alone; give it to a plain _search with your search_pipeline",
 }
 
 
@@ -95,6 +99,10 @@ def read_body(
         _check_query(query)
     _check_sort(body.get("sort"))
     _check_rescore(body.get("rescore"), depth)
+    if not isinstance(body.get("search_pipeline", ""), str | Mapping):
+        raise BodyError(
+            f"the body's 'search_pipeline' is {body['search_pipeline']!r}: give a pipeline's name, or itself"
+        )
     if "_none_" in items(body.get("stored_fields")):
         raise BodyError("stored_fields '_none_' can't be used: it drops the _id by which legs are fused")
     start = _count("from", body.get("from", 0) if start is None else start)

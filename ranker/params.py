@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from trifuse.ranker.errors import BodyError
@@ -20,10 +20,12 @@ SEARCHING = frozenset(
 NAMING = frozenset({"typed_keys"})
 """Shape the names of aggregations and suggestions: go with the legs."""
 
+SHAPING = frozenset({"search_pipeline"})
+"""Shape the hits: go with the page, in its body, where they replace the body's own, as in OpenSearch."""
+
 REFUSED = {
     "filter_path": "it would cut what fusion reads; pick from the response",
     "scroll": "fused results end at the profile's depth; page with from and size",
-    "search_pipeline": "legs run without a pipeline, so that raw scores are fused",
     "rest_total_hits_as_int": "hits.total is an object here",
     "q": "put the query into the body",
 }
@@ -37,11 +39,13 @@ class UrlParams:
         resolving: for reading mappings and aliases.
         header: for each leg's header in `_msearch`, and for the page.
         naming: for `_msearch` itself.
+        shaping: for the body of the page.
     """
 
     resolving: Mapping[str, Any]
     header: Mapping[str, Any]
     naming: Mapping[str, Any]
+    shaping: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read_params(params: Mapping[str, Any] | None, *, text: str) -> UrlParams:
@@ -57,7 +61,7 @@ def read_params(params: Mapping[str, Any] | None, *, text: str) -> UrlParams:
     for key in params:
         if key in REFUSED:
             raise BodyError(f"the URL's {key!r} can't be used: {REFUSED[key]}")
-        if key not in RESOLVING | SEARCHING | NAMING:
+        if key not in RESOLVING | SEARCHING | NAMING | SHAPING:
             raise BodyError(f"the URL's {key!r} is on no list of what trifuse knows: put it into the body")
     params = {key: _in_url(value) for key, value in params.items()}
     resolving = {key: params[key] for key in RESOLVING & params.keys()}
@@ -67,7 +71,8 @@ def read_params(params: Mapping[str, Any] | None, *, text: str) -> UrlParams:
         **{key: params[key] for key in SEARCHING & params.keys()},
         **resolving,
     }
-    return UrlParams(resolving, header, {key: params[key] for key in NAMING & params.keys()})
+    naming, shaping = ({key: params[key] for key in keys & params.keys()} for keys in (NAMING, SHAPING))
+    return UrlParams(resolving, header, naming, shaping)
 
 
 def _in_url(value: Any) -> Any:

@@ -53,8 +53,8 @@ def check_native_request(user: UserBody, url: UrlParams) -> None:
         "search_pipeline": "the server runs one pipeline, and it is the one that fuses",
     }
     for key, why in refused.items():
-        if key in user.lexical or key in user.page:
-            raise BodyError(f"the body's {key!r} can't be used natively: {why}; use the execution 'client'")
+        if key in {**user.lexical, **user.page, **url.shaping}:
+            raise BodyError(f"{key!r} can't be used natively: {why}; use the execution 'client'")
     for aggs in (user.lexical.get("aggs"), user.lexical.get("aggregations")):
         for name, agg in (aggs or {}).items():
             if isinstance(agg, Mapping) and "global" in agg:
