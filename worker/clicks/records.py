@@ -21,6 +21,8 @@ from trifuse.worker.clicks.errors import UnreadableLog
 from trifuse.worker.clicks.files import LogFile
 
 MAX_LINE = 4 * 2**20
+"""So many bytes a record has at most."""
+
 _HEAD = 2**16
 _SHOWN_OF_A_LINE = 2000
 _MAX_DEPTH = 100
@@ -160,10 +162,11 @@ def _map(stream: BinaryIO) -> Iterator[At]:
 def _members(stream: BinaryIO) -> Iterator[tuple[str, Any]]:
     """The members of one big array or object, with their keys ("" in an array).
 
-    ijson's own way keeps the path to where it is at each level, which of 100,000 brackets is gigabytes.
+    ijson's own way keeps the path to where it is at each level, which of 100,000 brackets is gigabytes, and
+    a text of any length.
     """
-    depth, key, builder = 0, "", ObjectBuilder()
-    for event, value in ijson.basic_parse(stream, use_float=True):
+    depth, key, builder, source = 0, "", ObjectBuilder(), _Source(stream)
+    for event, value in ijson.basic_parse(source, use_float=True):
         if event in ("start_map", "start_array"):
             depth += 1
             if depth > _MAX_DEPTH:
@@ -179,8 +182,28 @@ def _members(stream: BinaryIO) -> Iterator[tuple[str, Any]]:
             continue
         builder.event(event, value)
         if depth == 1:
+            source.since = 0
             yield key, builder.value
             builder = ObjectBuilder()
+
+
+class _Source:
+    """A stream that ends with an error where a member goes on for longer than a record may.
+
+    `since` is how many bytes were read since the last member's end.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.since = 0
+        self._stream = stream
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, as ijson asks for them."""
+        if self.since > MAX_LINE:
+            raise ijson.JSONError(f"a record is longer than {MAX_LINE >> 20} MiB, the most that is read")
+        data = self._stream.read(size)
+        self.since += len(data)
+        return data
 
 
 _NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*(\S+)", re.IGNORECASE)

@@ -326,6 +326,38 @@ def test_what_is_nested_without_end_is_refused_and_takes_no_memory(tmp_path: Pat
         next(events)
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('[{"query": "asthma", "doc_id": "a"}, {"query": "', '", "doc_id": "a"}]'),
+        ('[{"query": "asthma", "doc_id": "a"}, {"query": "b", "doc_id": "a", "x": [1', ", 1]}]"),
+    ],
+)
+def test_a_record_of_an_array_has_a_length_that_ends(tmp_path: Path, before: str, after: str) -> None:
+    filler = ", 1" if after.startswith(",") else "x"
+    (tmp_path / "array").write_text(before + filler * (2 * MAX_LINE // len(filler)) + after)
+    events = read_clicks([tmp_path / "array"])
+    assert next(events) == ClickEvent(query="asthma", doc_id="a")
+    with pytest.raises(UnreadableLog, match="a record is longer than 4 MiB"):
+        next(events)
+
+
+def test_a_map_that_opens_without_end_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "deep").write_text('{"1": ' + "[" * 100_000)
+    with pytest.raises(UnreadableLog, match="nested deeper than 100 levels"):
+        read(tmp_path / "deep")
+    (tmp_path / "long").write_text('{"1": "' + "x" * 2 * MAX_LINE)
+    with pytest.raises(UnreadableLog, match="a record is longer than 4 MiB"):
+        read(tmp_path / "long")
+
+
+def test_an_array_longer_than_a_record_is_read(tmp_path: Path) -> None:
+    record = json.dumps({"query": "x" * 1000, "doc_id": "a"})
+    number = 2 * MAX_LINE // len(record)
+    (tmp_path / "array").write_text("[" + ",".join([record] * number) + "]")
+    assert len(read(tmp_path / "array")) == number
+
+
 def test_one_event_without_a_line_end(tmp_path: Path) -> None:
     (tmp_path / "x").write_text('{"query": "asthma", "doc_id": "a"}')
     assert read(tmp_path / "x") == [ClickEvent(query="asthma", doc_id="a")]
