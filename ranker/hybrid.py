@@ -15,6 +15,7 @@ from trifuse.ranker.body_template import fill_template
 from trifuse.ranker.clicked import Clicked
 from trifuse.ranker.errors import BodyError
 from trifuse.ranker.lookups import Lookups
+from trifuse.ranker.native import NativeRanker, check_native_request, require_native
 from trifuse.ranker.params import read_params
 from trifuse.ranker.plan import plan_filters
 from trifuse.ranker.profile_store import ProfileStore
@@ -68,6 +69,7 @@ class HybridRanker:
         self._profile = Profile() if profile is None else profile
         self._profiles = ServedProfiles(ProfileStore(client, read_timeout_s=_READ_TIMEOUT_S))
         self._targets = Targets(client)
+        self._native = NativeRanker(client)
 
     def search(
         self,
@@ -103,7 +105,7 @@ class HybridRanker:
 
         Raises:
             BodyError: a key or a page that fusion can't honour: nothing was sent.
-            ProfileError: no profile has that name.
+            ProfileError: no profile has that name; or (`ProfileNotNative`) it can't run natively.
             IndexMissing: no index, alias or pattern by that name.
             SpaceMismatch: the index's vectors are in another space than the encoder's: nothing was searched.
             SearchRejected: OpenSearch refused the user's own query.
@@ -124,6 +126,11 @@ class HybridRanker:
                 leave_one_out=leave_one_out,
                 fresh=fresh,
             )
+            if request.profile.execution == "native":
+                response = self._native.search(request, looked_up(), started=started)
+                if fresh or all(hit["_index"] in request.target.indices for hit in response["hits"]["hits"]):
+                    return response
+                continue
             retrieved, ranking, documents = self._retrieve(request, looked_up)
             # A hit from an index that wasn't known: an alias was moved meanwhile, perhaps to another space.
             if all(hit["_index"] in request.target.indices for hit in retrieved.raw_hits):
@@ -168,6 +175,9 @@ class HybridRanker:
         if explain is not None:
             user = replace(user, page={**user.page, "explain": explain})
         url = read_params(params, text=text)
+        if profile.execution == "native":
+            require_native(profile)
+            check_native_request(user, url)
         target = self._targets.read(index_expression(index), url.resolving, fresh=fresh)
         check_collapse(user.collapse, target)
         filters = plan_filters(user, target, filter)

@@ -21,12 +21,8 @@ NOTHING: dict[str, Any] = {
 }
 """The answer where no leg has anything to search by."""
 
-_NOT_TOLD = (
-    "OpenSearch fused the legs, and doesn't tell what each gave a hit; a search with explain tells raw scores"
-)
-_NOT_ALL_TOLD = (
-    "OpenSearch fused the legs, and tells their raw scores, but not their normalized ones and ranks"
-)
+_NOT_TOLD = "OpenSearch fused the legs, and doesn't tell what each gave a hit: explain tells the raw scores"
+_NOT_ALL_TOLD = "OpenSearch fused the legs, and tells their raw scores, but neither normalized ones nor ranks"
 
 
 def build_native_response(
@@ -62,6 +58,9 @@ def build_native_response(
         response["suggest"] = answer["suggest"]
     response["trifuse"] = {
         "profile": request.profile.name,
+        "profile_version": request.profile_version,
+        "profile_note": request.profile_note,
+        "rule": None,
         "execution": "native",
         "legs": {
             # How many documents a leg brought is in no answer.
