@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from trifuse.ranker.click_settings import ClickSettings
 from trifuse.ranker.fuse import fuse, opinion
-from trifuse.ranker.fusion import COMBINATIONS, Candidate, LegHits
+from trifuse.ranker.fusion import COMBINATIONS, NORMALIZATIONS, Candidate, LegHits
 from trifuse.ranker.fusion.ranked import LegValue
 from trifuse.ranker.profiles import Profile
 from trifuse.ranker.types import LEGS, Key
@@ -42,7 +42,7 @@ legs_of_pairs = st.fixed_dictionaries(dict.fromkeys(LEGS, pairs))
 profiles = st.builds(
     Profile,
     weights=st.fixed_dictionaries({name: st.floats(0.01, 1) for name in LEGS}),
-    normalization=st.sampled_from(["min_max", "softmax"]),
+    normalization=st.sampled_from(sorted(NORMALIZATIONS)),
     softmax_temperature=st.fixed_dictionaries({name: st.floats(1e-300, 1e300) for name in LEGS}),
     combination=st.sampled_from(sorted(COMBINATIONS)),
 )
@@ -59,22 +59,6 @@ def test_by_hand() -> None:
         "dense": LegValue(score=0.9, normalized=1.0, weight=0.5, rank=1),
         "clicks": None,
     }
-
-
-def test_f1_a_leg_with_one_hit() -> None:
-    (found,) = candidates({"lexical": leg(a=7.2)}, EQUAL)
-    assert found.score == 0.5
-    assert found.legs["lexical"] == LegValue(score=7.2, normalized=1.0, weight=0.5, rank=1)
-
-
-def test_f4_extreme_weights_give_the_order_of_the_first_leg() -> None:
-    profile = Profile(weights={"lexical": 0.9998, "dense": 0.0001, "clicks": 0.0001})
-    legs = {
-        "lexical": leg(a=4.0, b=3.0, c=2.0, d=1.0),
-        "dense": leg(d=0.9, c=0.8, b=0.7, a=0.6),
-        "clicks": leg(d=3.0, b=1.0),
-    }
-    assert ids(legs, profile) == ["a", "b", "c", "d"]
 
 
 def test_laders_score_by_hand() -> None:
@@ -130,32 +114,11 @@ def test_the_opinion_of_the_legs_by_hand() -> None:
     assert opinion({"lexical": leg(a=8.0, b=2.0)}, raw) == {"a": 1.0, "b": 0.25}
 
 
-def test_f7_equal_documents_are_ordered_by_id() -> None:
-    one = {"lexical": leg(c=1.0, a=1.0, b=1.0)}
-    other = {"lexical": leg(b=1.0, c=1.0, a=1.0)}
-    assert ids(one, EQUAL) == ids(other, EQUAL) == ["a", "b", "c"]
-
-
-def test_f7_the_same_id_in_two_indices_is_two_documents() -> None:
-    hits = LegHits.of([(Key("a", "i2"), 1.0), (Key("a", "i1"), 1.0)])
-    assert [key.index_name for key in fuse({"lexical": hits}, EQUAL).keys] == ["i1", "i2"]
-
-
-def test_f8_a_repeated_document_counts_once_with_its_best_score() -> None:
-    hits = LegHits.of([(key("a"), 1.0), (key("b"), 2.0), (key("a"), 3.0), (key("b"), 0.5)])
-    assert hits == LegHits((key("a"), key("b")), (3.0, 2.0))
-
-
 def test_f14_no_scores_negative_scores_and_empty_legs() -> None:
     assert leg(a=None, b=float("nan"), c=float("inf")) == LegHits()
     assert candidates({"lexical": LegHits(), "dense": LegHits(), "clicks": LegHits()}, EQUAL) == []
     assert candidates({}, EQUAL) == []
     assert ids({"lexical": leg(a=-2.0, b=-1.0, c=None), "dense": LegHits()}, EQUAL) == ["b", "a"]
-
-
-def test_depth_cuts_after_ordering() -> None:
-    hits = LegHits.of([(key("b"), 1.0), (key("a"), 1.0), (key("c"), 2.0)], depth=2)
-    assert [each.id for each in hits.keys] == ["c", "a"]
 
 
 @given(legs=legs_of_pairs, profile=profiles, size=st.integers(1, 6))
