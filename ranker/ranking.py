@@ -41,12 +41,7 @@ def rank(request: Request, retrieved: Retrieved) -> Ranking:
         BodyError: a document has several values of the field that is collapsed on.
     """
     user, field = request.user, request.user.collapse
-    fusion = fuse(
-        retrieved.hits,
-        request.profile,
-        weights=request.profile.weights_in(retrieved.clicked.segment),
-        similarity=request.similarity,
-    )
+    fusion = fuse(retrieved.hits, request.profile, weights=retrieved.weights, similarity=request.similarity)
     groups = group_values(retrieved.raw_hits, field) if field is not None else {}
     places = collapse(fusion.keys, groups) if field is not None else range(len(fusion.keys))
     shown = places[user.start : user.start + user.size]

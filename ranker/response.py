@@ -81,7 +81,6 @@ def build_response(
 ) -> dict[str, Any]:
     """The whole response; aggregations, suggestions and shards are the lexical leg's."""
     lexical, clicked = retrieved.lexical, retrieved.clicked
-    weights = request.profile.weights_in(clicked.segment)
     hits = [
         _hit(request, ranking, each, documents[each.key]) for each in ranking.page if each.key in documents
     ]
@@ -100,7 +99,10 @@ def build_response(
         "profile": request.profile.name,
         "profile_version": request.profile_version,
         "profile_note": request.profile_note,
-        "legs": {leg: {**asdict(each), "weight": weights[leg]} for leg, each in retrieved.reports.items()},
+        "rule": retrieved.rule,
+        "legs": {
+            leg: {**asdict(each), "weight": retrieved.weights[leg]} for leg, each in retrieved.reports.items()
+        },
         "filter": request.filters.as_dict(),
         "query": {"frequency": clicked.frequency, "segment": clicked.segment},
     }

@@ -14,6 +14,7 @@ from trifuse.ranker.page import key_of
 from trifuse.ranker.request import Request
 from trifuse.ranker.server import Answer, reason_of, too_many_terms
 from trifuse.ranker.types import Key, LegReport
+from trifuse.ranker.weights import Weighed, weighed
 
 DELETED = 50
 """Of the best clicked documents so many may have been deleted since, and don't leave a page short."""
@@ -28,12 +29,16 @@ class Retrieved:
         clicked: what the click log said.
         hits: leg to its documents, at most the profile's depth, and its `clicks.candidates`.
         reports: every leg's report.
+        weights: leg to the weight that it is fused with.
+        rule: of the profile, that set them; None where none did.
     """
 
     answers: Mapping[str, Answer]
     clicked: Clicked
     hits: Mapping[str, LegHits]
     reports: Mapping[str, LegReport]
+    weights: Mapping[str, float]
+    rule: str | None
 
     @property
     def raw_hits(self) -> list[Mapping[str, Any]]:
@@ -108,7 +113,9 @@ def read_answers(request: Request, clicked: Clicked, answers: Mapping[str, Answe
             brought = answer.ranked
         hits[leg] = _reaching(request, leg, brought)
         reports[leg] = _report(request, clicked, leg, answer, before, len(brought.keys), len(hits[leg].keys))
-    return Retrieved(answers, clicked, hits, reports)
+    fused = weighed(request.profile, request.text, clicked.segment, hits)
+    reports = {leg: _weighed(report, request, leg, fused) for leg, report in reports.items()}
+    return Retrieved(answers, clicked, fused.hits, reports, fused.weights, fused.rule)
 
 
 def supported(request: Request, clicked: Clicked, answers: Mapping[str, Answer]) -> Clicked:
@@ -193,6 +200,14 @@ def _report(
     if count == 0:
         return replace(after, state="empty", reason=_nothing(clicked, leg))
     return after
+
+
+def _weighed(report: LegReport, request: Request, leg: str, fused: Weighed) -> LegReport:
+    """The report, where a rule may have left the leg out after it was searched."""
+    if fused.weights[leg] > 0 or report.state not in ("ok", "empty"):
+        return report
+    why = f"weight 0 by rule {fused.rule} of the profile {request.profile.name!r}"
+    return replace(report, state="off", reason=why, hits=0)
 
 
 def _nothing(clicked: Clicked, leg: str) -> str:

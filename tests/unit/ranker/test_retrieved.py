@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from trifuse.ranker.plan import plan_filters
 from trifuse.ranker.profiles import Profile
 from trifuse.ranker.request import Request
 from trifuse.ranker.retrieved import DELETED, confirmed, presumed, read_answers, unchecked
+from trifuse.ranker.rules import Rule
 from trifuse.ranker.server import Answer
 from trifuse.ranker.signals import Encoded
 from trifuse.ranker.target import read_target
@@ -138,3 +140,24 @@ def test_a_query_with_too_many_terms_needs_another_leg() -> None:
     assert found.reports["lexical"].state == "failed"
     with pytest.raises(SearchRejected, match="more terms than OpenSearch allows"):
         read_answers(request(), CLICKED, {"lexical": long})
+
+
+def test_a_rule_that_leaves_a_leg_out() -> None:
+    rule = Rule({"words": (1, 1)}, {"lexical": 0.0}, name="one-word")
+    answers = {"lexical": answer("a", "x", took=3), "dense": answer("c")}
+    found = read_answers(request(profile=Profile(name="p", rules=(rule,))), CLICKED, answers)
+    assert found.rule == "one-word"
+    assert found.weights == {"lexical": 0.0, "dense": 0.5, "clicks": 5.0}
+    assert found.hits.keys() == {"dense", "clicks"}
+    off = LegReport("off", "weight 0 by rule one-word of the profile 'p'", 3, 0)
+    assert found.reports["lexical"] == off
+    assert found.reports["clicks"].hits == 2, "documents that were clicked count, whoever brought them"
+    assert found.lexical_total is None
+
+
+def test_a_leg_that_failed_is_not_off() -> None:
+    rule = Rule({"words": (1, 1)}, {"dense": 0.0})
+    answers = {"lexical": answer("a"), "dense": Answer(500, {"reason": "broken"}, {})}
+    ask = replace(request(profile=Profile(rules=(rule,))), encoded=Encoded(None, None, LegReport("ok")))
+    found = read_answers(ask, CLICKED, answers)
+    assert found.reports["dense"] == LegReport("failed", "broken")
