@@ -110,11 +110,21 @@ def _hit(
     legs = {leg: _leg(request, leg, told.get(NAME + leg), weights.get(leg)) for leg in LEGS}
     found = {**hit, "trifuse": {"legs": legs}}
     if explained:
+        found["_explanation"] = _explanation(hit["_score"], legs)
         names: Sequence[str] = [name for name in told if not name.startswith(NAME)]
         del found["matched_queries"]
         if names:
             found["matched_queries"] = names
     return found
+
+
+def _explanation(score: float, legs: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Any]:
+    details = [
+        {"value": told["score"], "description": f"{leg}: score, weight {told['weight']:g}", "details": []}
+        for leg, told in legs.items()
+        if told is not None
+    ]
+    return {"value": score, "description": "legs fused by OpenSearch", "details": details}
 
 
 def _leg(

@@ -50,7 +50,7 @@ class Shaping:
         if found.get("request_processors"):
             kinds = ", ".join(kind for each in found["request_processors"] for kind in each)
             raise ProfileNotNative(
-                f"the index's default search pipeline {pipeline!r} changes requests ({kinds}), and the server "
+                f"the index's default search pipeline {pipeline!r} changes requests ({kinds}), and a server "
                 "doesn't fuse a query that was changed: take the execution 'client', or clear that default"
             )
         processors: list[Processor] = list(found.get("response_processors") or [])
