@@ -60,6 +60,22 @@ def evaluation_depth(profile: Profile, cutoff: int, *, limit: bool = False) -> i
     return profile.depth if limit else max(profile.depth, cutoff)
 
 
+def patient(profile: Profile, depth: int) -> Profile:
+    """The profile at another depth, with time for its click lookups."""
+    return replace(
+        profile,
+        depth=depth,
+        k=None if profile.k is None else max(profile.k, depth),
+        click_budget_s=max(profile.click_budget_s, CLICK_BUDGET_S),
+    )
+
+
+def ranking_template(body: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What of a body bears on the ranking; hits come without their sources."""
+    ranking = {key: value for key, value in (body or {}).items() if key not in _SHAPES_ONLY}
+    return {**ranking, "_source": False, "track_total_hits": False}
+
+
 def rank_all(
     ranker: HybridRanker,
     index: str,
@@ -85,14 +101,8 @@ def rank_all(
     Raises:
         BodyError, SearchRejected, IndexMissing, SpaceMismatch: as `HybridRanker.search`.
     """
-    profile = replace(
-        profile,
-        depth=depth,
-        k=None if profile.k is None else max(profile.k, depth),
-        click_budget_s=max(profile.click_budget_s, CLICK_BUDGET_S),
-    )
-    ranking = {key: value for key, value in (body or {}).items() if key not in _SHAPES_ONLY}
-    template = {**ranking, "_source": False, "track_total_hits": False}
+    profile = patient(profile, depth)
+    template = ranking_template(body)
     documents: dict[str, list[str]] = {}
     states: dict[str, Counter[str]] = {}
     reasons: dict[str, str] = {}

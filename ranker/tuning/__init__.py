@@ -2,4 +2,7 @@
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from trifuse.ranker.tuning.collected import Collected, CollectedQuery
+from trifuse.ranker.tuning.collecting import collect
+
+__all__ = ["Collected", "CollectedQuery", "collect"]
