@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 from opensearchpy import OpenSearch
 from rich.table import Table
@@ -47,9 +48,16 @@ def positions_command(
     if plot is not None:
         _plot(plot, found, used, index)
     if as_json:
-        emit({"pages": found.pages, "ranks": found.ranks, "used": used, "saved": save})
+        emit({**msgspec.structs.asdict(found), "used": used, "saved": save})
         return
     _tell(found, used, index)
+    if found.pageless:
+        out.print(
+            f"{found.pageless:,} clicks name a search whose page the log doesn't have: nothing is expected "
+            "of them. Load the pages, too; or leave query_id out of such clicks, and give each its own shown "
+            "or position.",
+            soft_wrap=True,
+        )
     if save:
         out.print(
             f"Saved. New clicks are held against it from now on; for those that are counted already: "

@@ -9,7 +9,7 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError
 
 from trifuse.worker.clicks.errors import NoEvents
-from trifuse.worker.clicks.indexes import events_index
+from trifuse.worker.clicks.indexes import encoder_of, events_index
 
 ALL: dict[str, Any] = {"match_all": {}}
 CLICKS: dict[str, Any] = {"term": {"kind": "click"}}
@@ -23,6 +23,7 @@ class EventSearch:
 
     Raises:
         NoEvents: by every method, where there is no event index.
+        SearchIndexMissing: where there is no search index of that name either.
     """
 
     def __init__(self, client: OpenSearch, index: str) -> None:
@@ -105,6 +106,7 @@ class EventSearch:
             raise self._missing() from None
 
     def _missing(self) -> NoEvents:
+        encoder_of(self._client, self._index)  # a name that is no index's needs another remedy
         return NoEvents(
             f"{self._index!r} has no click events: `trifuse clicks load FILE --index {self._index}` takes a "
             "log's"

@@ -23,7 +23,7 @@ from trifuse.worker.clicks.event_search import EventSearch
 from trifuse.worker.clicks.positions import DEFAULT_CURVE, RANKS
 
 PRIOR_PAGES = 100.0
-"""So many pages of the default curve are added to each rank: few pages say little of a rank."""
+"""So many pages that were expected are added to each rank: few pages say little of a rank."""
 
 _SHOWN = {"script": {"lang": "painless", "source": "doc['shown'].size()"}}
 """How many documents a page showed."""
@@ -60,10 +60,17 @@ class RankRate(msgspec.Struct, frozen=True):
 
 
 class Estimate(msgspec.Struct, frozen=True):
-    """Click-through by rank; `pages` is how many it was estimated from."""
+    """Click-through by rank.
+
+    Args:
+        pages: how many it was estimated from.
+        ranks: from 1 on.
+        pageless: clicks that name a search whose page the log doesn't have.
+    """
 
     pages: int
     ranks: list[RankRate]
+    pageless: int = 0
 
     @property
     def curve(self) -> list[float]:
@@ -80,8 +87,11 @@ def estimate(client: OpenSearch, index: str) -> Estimate:
     """
     search = EventSearch(client, index)
     search.refresh()
-    pages, shown, clicked = 0, [0] * RANKS, [0] * RANKS
+    pages, pageless, shown, clicked = 0, 0, [0] * RANKS, [0] * RANKS
     for page in chain(_searches(search), _pages_of_clicks(search)):
+        if not page.length:
+            pageless += page.clicks
+            continue
         pages += page.number
         for rank in range(min(page.length, RANKS)):
             shown[rank] += page.number
@@ -93,24 +103,28 @@ def estimate(client: OpenSearch, index: str) -> Estimate:
             "curve holds"
         )
     smoothed = smooth(shown, clicked)
-    return Estimate(
-        pages, [RankRate(rank + 1, shown[rank], clicked[rank], smoothed[rank]) for rank in range(RANKS)]
-    )
+    ranks = [RankRate(rank + 1, shown[rank], clicked[rank], smoothed[rank]) for rank in range(RANKS)]
+    return Estimate(pages, ranks, pageless)
 
 
 def smooth(shown: Sequence[int], clicked: Sequence[int]) -> list[float]:
     """Rates that fall with the rank: drawn to the default curve, and of neighbours that rise, the mean.
 
-    The second is isotonic regression by pooling adjacent violators, each rank weighted by its pages (Ayer et
-    al. 1955).
+    A rank is drawn to the rate of the rank above it, less as much as the default curve falls there: a log of
+    many clicks has no cliff where its pages end. The mean is isotonic regression by pooling adjacent
+    violators, each rank weighted by its pages (Ayer et al. 1955).
 
     >>> [round(rate, 2) for rate in smooth([900, 900], [270, 360])]  # 0.3 and 0.375 after the first step
     [0.34, 0.34]
+    >>> [round(rate, 2) for rate in smooth([900, 0, 0], [570, 0, 0])]
+    [0.6, 0.3, 0.2]
     """
     pools: list[tuple[float, float, int]] = []  # rate, weight, ranks
     for rank, (n, k) in enumerate(zip(shown, clicked, strict=True)):
         weight = n + PRIOR_PAGES
-        pools.append(((k + PRIOR_PAGES * DEFAULT_CURVE[rank]) / weight, weight, 1))
+        fall = DEFAULT_CURVE[rank] / DEFAULT_CURVE[rank - 1] if rank else DEFAULT_CURVE[0]
+        prior = fall * (pools[-1][0] if rank else 1.0)
+        pools.append(((k + PRIOR_PAGES * prior) / weight, weight, 1))
         while len(pools) > 1 and pools[-2][0] < pools[-1][0]:
             (rate, of_rate, ranks), (above, of_above, more) = pools.pop(), pools.pop()
             both = of_rate + of_above
@@ -119,15 +133,16 @@ def smooth(shown: Sequence[int], clicked: Sequence[int]) -> list[float]:
 
 
 class _Pages(NamedTuple):
-    """Pages of so many documents, with a click at each of these positions."""
+    """Pages of so many documents, with a click at each of these positions; how many clicks came from them."""
 
     number: int
     length: int
     clicked: set[int]
+    clicks: int
 
 
 def _searches(search: EventSearch) -> Iterator[_Pages]:
-    """Each search whose page is known; what was clicked twice counts once."""
+    """Each search, without length where its page isn't known; what was clicked twice counts once."""
     sources = {
         "search": "query_id",
         "event": "kind",
@@ -135,14 +150,14 @@ def _searches(search: EventSearch) -> Iterator[_Pages]:
     }
     buckets = search.buckets(sources, {"shown": {"max": _SHOWN}})
     for _, group in groupby(buckets, key=lambda bucket: bucket["key"]["search"]):
-        page = _Pages(1, 0, set())
+        length, clicked, clicks = 0, set(), 0
         for bucket in group:
             if bucket["key"]["event"] == "click":
-                page.clicked.add(bucket["key"]["position"])
+                clicked.add(bucket["key"]["position"])
+                clicks += bucket["doc_count"]
             else:
-                page = page._replace(length=max(page.length, int(bucket["shown"]["value"] or 0)))
-        if page.length:
-            yield page
+                length = max(length, int(bucket["shown"]["value"] or 0))
+        yield _Pages(1, length, clicked, clicks)
 
 
 def _pages_of_clicks(search: EventSearch) -> Iterator[_Pages]:
@@ -159,5 +174,5 @@ def _pages_of_clicks(search: EventSearch) -> Iterator[_Pages]:
         length, rest = int(bucket["key"]), int(bucket["doc_count"])
         for position in bucket["positions"]["buckets"]:
             rest -= position["doc_count"]
-            yield _Pages(position["doc_count"], length, {position["key"]})
-        yield _Pages(rest, length, set())
+            yield _Pages(position["doc_count"], length, {position["key"]}, position["doc_count"])
+        yield _Pages(rest, length, set(), rest)

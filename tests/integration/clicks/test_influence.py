@@ -10,8 +10,9 @@ import pytest
 from opensearchpy import OpenSearch
 from redis import Redis
 
-from trifuse.worker.clicks.errors import NoEvents
+from trifuse.worker.clicks.errors import NoEvents, SearchIndexMissing
 from trifuse.worker.clicks.events import ClickEvent
+from trifuse.worker.clicks.indexes import events_index
 from trifuse.worker.clicks.influence import Influence, Visitor, influence
 from trifuse.worker.clicks.intake import Intake
 
@@ -107,5 +108,8 @@ def test_ties_are_in_the_order_of_their_names(index: str, client: OpenSearch, in
 
 def test_an_empty_log_and_none(index: str, client: OpenSearch, intake: Intake) -> None:
     assert influence(client, index, size=5, max_a_day=100) == Influence([], 0, 0, 0)
+    client.indices.delete(index=events_index(index))
     with pytest.raises(NoEvents, match="clicks load"):
+        influence(client, index, size=5, max_a_day=100)
+    with pytest.raises(SearchIndexMissing, match="check the name"):
         influence(client, f"{index}-absent", size=5, max_a_day=100)

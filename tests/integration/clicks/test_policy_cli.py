@@ -119,6 +119,32 @@ def test_what_to_forget_has_to_be_said(run: Run) -> None:
     assert run("forget", "--yes", "--before", "last year").exit_code == 2
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["load", "-"],
+        ["show"],
+        ["show", "--query", "asthma"],
+        ["sessions"],
+        ["positions"],
+        ["positions", "--save"],
+        ["rebuild"],
+        ["forget", "--query", "asthma", "--dry-run"],
+        ["forget", "--query", "asthma", "--yes"],
+    ],
+)
+def test_an_index_that_isnt_there_is_said(
+    run: Run, index: str, client: OpenSearch, command: list[str]
+) -> None:
+    absent = f"{index}-absent"
+    line = json.dumps({"query": "asthma", "doc_id": "d1"})
+    refused = CliRunner().invoke(app, ["clicks", *command, "--index", absent], input=line)
+    assert refused.exit_code == 1
+    assert isinstance(refused.exception, TrifuseError)  # which `main` says in one sentence
+    assert f"there is no index '{absent}'" in str(refused.exception)
+    assert not client.indices.exists(index=events_index(absent))
+
+
 # --- sessions ---
 
 
@@ -187,17 +213,26 @@ def test_positions_are_shown_drawn_and_saved(
     assert (shown["pages"], shown["saved"]) == (2, False)
     assert shown["used"] == pytest.approx(DEFAULT_CURVE)
     first, second = shown["ranks"][:2]
-    # (1 + 100 * 0.3) / 102, (0 + 100 * 0.15) / 102
+    # (1 + 100 * 0.3) / 102, (0 + 100 * half of that) / 102
+    second_rate = 100 * (31 / 102) / 2 / 102
     assert first == {"rank": 1, "shown": 2, "clicked": 1, "smoothed": pytest.approx(31 / 102)}
-    assert second == {"rank": 2, "shown": 2, "clicked": 0, "smoothed": pytest.approx(15 / 102)}
+    assert second == {"rank": 2, "shown": 2, "clicked": 0, "smoothed": pytest.approx(second_rate)}
     picture = tmp_path / "positions.png"
     saved = run("positions", "--save", "--plot", str(picture))
     assert saved.exit_code == 0, saved.output
     assert f"trifuse clicks rebuild --index {index}" in saved.stdout
     assert picture.read_bytes().startswith(b"\x89PNG")
     meta = client.indices.get_mapping(index=events_index(index))[events_index(index)]["mappings"]["_meta"]
-    assert meta["trifuse"]["positions"][:2] == pytest.approx([31 / 102, 15 / 102])
+    assert meta["trifuse"]["positions"][:2] == pytest.approx([31 / 102, second_rate])
     assert told(run("positions", "--json"))["used"][0] == pytest.approx(31 / 102)
+
+
+def test_clicks_whose_page_isnt_logged_are_counted_and_the_remedy_said(run: Run, index: str) -> None:
+    lost = {"query": "asthma", "doc_id": "d2", "query_id": "lost", "position": 2, "timestamp": WHEN}
+    lines = [*PAGES, lost, lost | {"doc_id": "d3"}]
+    run("load", "-", stdin="".join(json.dumps(line) + "\n" for line in lines))
+    assert told(run("positions", "--json"))["pageless"] == 2
+    assert "2 clicks name a search whose page the log doesn't have" in run("positions").stdout
 
 
 def test_a_curve_that_cant_be_used_is_replaced(run: Run, index: str, client: OpenSearch) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from opensearchpy import OpenSearch
 
-from trifuse.worker.clicks.errors import BadCurve, NoEvents, NoPages
+from trifuse.worker.clicks.errors import BadCurve, NoEvents, NoPages, SearchIndexMissing
 from trifuse.worker.clicks.events import ClickEvent
 from trifuse.worker.clicks.indexes import events_index
 from trifuse.worker.clicks.intake import Intake
@@ -59,15 +59,17 @@ LOG = [
 def test_rates_are_those_of_known_pages(index: str, client: OpenSearch, intake: Intake) -> None:
     intake.take(LOG)
     found = estimate(client, index)
-    assert found.pages == 6
+    assert (found.pages, found.pageless) == (6, 1)
     first, second, third, fourth = found.ranks[:4]
     assert (first.rank, first.shown, first.clicked) == (1, 6, 2)  # a, and x
     assert (second.rank, second.shown, second.clicked) == (2, 5, 2)  # b, and y
     assert (third.rank, third.shown, third.clicked) == (3, 1, 1)  # a
     assert (fourth.shown, fourth.clicked) == (0, 0)
-    # (2 + 100 * 0.3) / 106, (2 + 100 * 0.15) / 105, (1 + 100 * 0.1) / 101, and the default
-    assert found.curve[:4] == pytest.approx([32 / 106, 17 / 105, 11 / 101, 0.075])
-    assert found.curve[4:] == pytest.approx(DEFAULT_CURVE[4:])
+    # (2 + 100 * 0.3) / 106; then 100 pages of 1/2, of 2/3 of the rate above; from there as 1 / rank falls
+    two = (2 + 100 * (32 / 106) / 2) / 105
+    three = (1 + 100 * two * 2 / 3) / 101
+    assert found.curve[:3] == pytest.approx([32 / 106, two, three])
+    assert found.curve[3:] == pytest.approx([three * 3 / rank for rank in range(4, 21)])
 
 
 def test_a_saved_curve_is_the_one_in_use_and_nothing_else_in_meta_is_lost(
@@ -102,7 +104,10 @@ def test_without_events_or_pages(index: str, client: OpenSearch, intake: Intake)
         estimate(client, index)
     absent = f"{index}-absent"
     assert curve(client, absent) == DEFAULT_CURVE
-    with pytest.raises(NoEvents, match="clicks load"):
+    with pytest.raises(SearchIndexMissing, match="check the name"):
         estimate(client, absent)
     with pytest.raises(NoEvents, match="clicks load"):
         save_curve(client, absent, [0.5])
+    client.indices.delete(index=events_index(index))
+    with pytest.raises(NoEvents, match="clicks load"):
+        estimate(client, index)

@@ -18,9 +18,18 @@ def test_without_pages_the_curve_is_the_default_one() -> None:
     assert smooth([0] * RANKS, [0] * RANKS) == pytest.approx(DEFAULT_CURVE)
 
 
-def test_few_pages_are_drawn_to_the_default_curve() -> None:
-    # 100 pages of the default curve are added: (80 + 100 * 0.30) / 200, (0 + 100 * 0.15) / 200
-    assert smooth([100, 100], [80, 0]) == pytest.approx([0.55, 0.075])
+def test_few_pages_are_drawn_to_the_shape_of_the_default_curve() -> None:
+    # 100 pages are added: (80 + 100 * 0.3) / 200; half of that, as 0.15 is of 0.3: (0 + 100 * 0.275) / 200
+    assert smooth([100, 100], [80, 0]) == pytest.approx([0.55, 0.1375])
+
+
+def test_the_curve_goes_on_from_the_last_rank_that_was_seen() -> None:
+    # (42 + 30) / 120 = 0.6 at rank 1; then as 0.3 / rank falls: 0.6 / 2, 0.6 / 3, 0.6 / 4
+    assert smooth([20, 0, 0, 0], [42, 0, 0, 0]) == pytest.approx([0.6, 0.3, 0.2, 0.15])
+    # Rarely clicked: (0 + 30) / 300 = 0.1, and below it no rise to the default's 0.15
+    assert smooth([200, 0], [0, 0]) == pytest.approx([0.1, 0.05])
+    # Two ranks that rise, 0.3 and (360 + 15) / 1,000, are 0.3375 together; from there 2/3
+    assert smooth([900, 900, 0], [270, 360, 0]) == pytest.approx([0.3375, 0.3375, 0.225])
 
 
 def test_neighbours_that_rise_get_their_mean_by_pages() -> None:
@@ -30,8 +39,9 @@ def test_neighbours_that_rise_get_their_mean_by_pages() -> None:
 
 
 def test_a_rank_that_rises_above_two_pools_three() -> None:
-    # 0.3, (120 + 15) / 1,000 = 0.135, (890 + 10) / 1,000 = 0.9: the last two give 0.5175, all three 0.445
-    assert smooth([900, 900, 900], [270, 120, 890]) == pytest.approx([0.445] * 3)
+    # 0.3, (120 + 15) / 1,000 = 0.135, (891 + 100 * 0.135 * 2/3) / 1,000 = 0.9: the last two give 0.5175,
+    # all three 0.445
+    assert smooth([900, 900, 900], [270, 120, 891]) == pytest.approx([0.445] * 3)
 
 
 @given(st.lists(counts, min_size=1, max_size=RANKS))
