@@ -194,7 +194,8 @@ def _report(
     if leg == "dense" and (lacking := request.target.lacks(request.profile.vector_field)):
         after = replace(after, reason=f"no vectors in {', '.join(lacking)}")
     if count < brought:
-        below = f"{brought - count} hits below the floor of {request.profile.floors[leg]:g}"
+        hits = "1 hit" if brought - count == 1 else f"{brought - count} hits"
+        below = f"{hits} below the floor of {request.profile.floors[leg]:g}"
         after = replace(after, reason=below if after.reason is None else f"{after.reason}; {below}")
         return after if count else replace(after, state="empty")
     if count == 0:

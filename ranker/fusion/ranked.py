@@ -107,7 +107,7 @@ def tabulate(
     scaled: Floats = np.zeros(shape)
     ranks: Ranks = np.zeros(shape, dtype=np.int64)
     for column, (leg, hits) in enumerate(legs.items()):
-        at = [rows[key] for key in hits.keys]
+        at = np.array([rows[key] for key in hits.keys], dtype=np.int64)
         raw[at, column] = hits.scores
         scaled[:, column] = normalized[leg].min(initial=0.0)
         scaled[at, column] = normalized[leg]

@@ -161,3 +161,25 @@ def test_a_leg_that_failed_is_not_off() -> None:
     ask = replace(request(profile=Profile(rules=(rule,))), encoded=Encoded(None, None, LegReport("ok")))
     found = read_answers(ask, CLICKED, answers)
     assert found.reports["dense"] == LegReport("failed", "broken")
+
+
+def scored(**scores: float) -> Answer:
+    hits = [{"_id": id, "_index": "i", "_score": score} for id, score in scores.items()]
+    return Answer(200, None, {"hits": {"hits": hits}})
+
+
+def test_f10_hits_below_a_floor_are_not_brought_and_the_report_says_so() -> None:
+    """The click leg still knows that c is there, whichever leg brought it."""
+    floors = {"lexical": 2.0, "dense": 0.9, "clicks": 0.2}
+    answers = {"lexical": scored(x=3.0, a=2.0, c=1.0, d=0.5), "dense": scored(x=0.8)}
+    found = read_answers(request(profile=Profile(floors=floors)), CLICKED, answers)
+    brought = {leg: [key.id for key in hits.keys] for leg, hits in found.hits.items()}
+    assert brought == {"lexical": ["x", "a"], "dense": [], "clicks": ["a"]}
+    assert found.reports["lexical"] == LegReport("ok", "2 hits below the floor of 2", 0, 2)
+    assert found.reports["clicks"] == LegReport("ok", "1 hit below the floor of 0.2", 5, 1)
+
+
+def test_f10_a_leg_of_which_no_hit_reaches_the_floor_is_empty() -> None:
+    found = read_answers(request(profile=Profile(floors={"lexical": 9})), CLICKED, {"lexical": scored(x=3.0)})
+    assert found.reports["lexical"] == LegReport("empty", "1 hit below the floor of 9", 0, 0)
+    assert found.hits["lexical"] == LegHits()
