@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +18,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
 from trifuse.deploy.cli.common import (
     BrokerOption,
@@ -36,8 +37,10 @@ from trifuse.deploy.local.state import load_state
 
 if TYPE_CHECKING:
     from trifuse.deploy.local.status import ServiceStatus, Status
+    from trifuse.worker.inspection import WorkerInfo
 
 PORT_HELP = "Port of {}; 0 takes a free one. Without it: the usual one, or else a free one."
+_COUNTERS = ("tasks", "embedded", "failed", "retried")
 COUNTS = ("documents", "current", "stale", "missing", "failed", "empty")
 
 
@@ -145,6 +148,9 @@ def status_command(
     of an older text or another encoder, missing none yet; failed can't be
     embedded, empty have no text.
 
+    Of each worker: its tasks of embedding, the documents that got their
+    vector, those that can't, and the tasks that had to run again.
+
     Exit status 1 where something that should run doesn't.
 
     Example: [bold]trifuse status --json[/bold]
@@ -187,6 +193,9 @@ def _tell(status: Status) -> None:
     for service in status.services:  # outside of the table, whose width would break a path
         out.print(f"log of {service.name}: {service.log}", soft_wrap=True, style="dim", markup=False)
     out.print(f"encoder {status.encoder}")
+    if status.worker_details:
+        out.print()
+        out.print(_workers(status.worker_details))
     if status.indexes:
         table = Table("index", box=None, pad_edge=False)
         for name in COUNTS:
@@ -201,6 +210,17 @@ def _tell(status: Status) -> None:
             f" comes back with `trifuse sync {index}`.",
             markup=False,
         )
+
+
+def _workers(answering: Sequence[WorkerInfo]) -> Table:
+    """What each worker did since it started."""
+    table = Table("worker", box=None, pad_edge=False)
+    for name in ("processes", *_COUNTERS):
+        table.add_column(name, justify="right")
+    for worker in answering:
+        counted = (str(worker.counters.get(name, 0)) for name in _COUNTERS)
+        table.add_row(Text(worker.name), str(worker.processes), *counted)
+    return table
 
 
 def _process(service: ServiceStatus | None, *, exists: bool) -> str:

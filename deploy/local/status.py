@@ -47,6 +47,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
     Args:
         workers: processes that embed, over all workers that answer.
+        worker_details: each worker that answers, with its counters, by name.
         provider: the device that they compute on; "" where none answers, several joined by commas.
         indexes: of each index with vectors of trifuse, its counts.
         interrupted_loads: the owner's refresh_interval, by index, that a load which runs or was killed has
@@ -59,6 +60,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     opensearch_url: str
     redis_url: str | None
     workers: int
+    worker_details: tuple[WorkerInfo, ...] = ()
     provider: str
     encoder: str
     indexes: Mapping[str, Any]
@@ -106,6 +108,7 @@ def status_of(settings: Settings, state: State | None) -> Status:
         opensearch_url=settings.opensearch_url,
         redis_url=settings.redis_url,
         workers=sum(info.processes for info in answering),
+        worker_details=tuple(answering),
         provider=", ".join(sorted({info.provider for info in answering if info.provider})),
         encoder=settings.encoder,
         indexes=indexes,

@@ -40,6 +40,9 @@ def test_counts_workers_and_b6_what_an_interrupted_load_left(
     assert (counted["documents"], counted["missing"], counted["current"]) == (1, 1, 0)
     assert told["workers"] >= 1
     assert told["provider"] == "cpu"
+    assert sum(each["processes"] for each in told["worker_details"]) == told["workers"]
+    for each in told["worker_details"]:
+        assert each["counters"].keys() >= {"tasks", "embedded", "failed", "retried"}
     assert told["interrupted_loads"][index_name] == "5s"
 
     restore_refresh(client, index_name)
