@@ -13,10 +13,11 @@ def z_score(scores: Floats, scaling: Scaling = DEFAULT_SCALING) -> Floats:
     That is the z-score `(s - mean) / deviation`, counted from the leg's worst hit rather than from its mean.
     Counted from the mean, half of a leg's hits are below 0, which is what a document gets that the leg
     didn't bring: it would gain by not matching. OpenSearch's processor lifts all of them to 0.001, and so
-    tells the worse half of a leg apart no more. Here the order of a sum of legs is that of the plain
-    z-scores, where a leg gives a document that it didn't bring what it gives its worst hit.
+    tells the worse half of a leg apart no more; a hit at the mean gets the leg's best raw score. Here the
+    order of a sum of legs is that of the plain z-scores, where a leg gives a document that it didn't bring
+    what it gives its worst hit.
 
-    Where all scores are equal, or there is only one, each is 1.0. OpenSearch gives them the raw score.
+    Where all scores are equal, or there is only one, each is 1.0.
 
     >>> import numpy as np
     >>> z_score(np.array([3.0, 2.0, 1.0])).tolist(), z_score(np.array([7.2])).tolist()
