@@ -44,7 +44,8 @@ ProfilesOption = Annotated[
     list[str] | None,
     typer.Option(
         "--profile",
-        help="A name, weights, or a JSON file; several are compared with the first. Without it: default.",
+        help="A name, NAME@VERSION, weights, or a JSON file; several are compared with the first. "
+        "Without it: default.",
     ),
 ]
 MeasuresOption = Annotated[
@@ -87,9 +88,10 @@ def evaluate_command(
 ) -> None:
     """Measure rankings by judgements, with 95 % intervals and paired tests.
 
-    Several profiles are compared with the first. Queries without a relevant
-    document are left out and counted. Each profile ranks as deep as it says,
-    or to the largest cutoff of the measures where that is more.
+    Several profiles, or versions of one, are compared with the first. Queries
+    without a relevant document are left out and counted. Each profile ranks
+    as deep as it says, or to the largest cutoff of the measures where that is
+    more.
 
     A click log that has clicks for the very queries that are evaluated would
     flatter the clicks: a query's own are left out unless you say otherwise.
@@ -102,9 +104,9 @@ def evaluate_command(
         raise typer.BadParameter(f"there is no folder {str(run_out.parent)!r}", param_hint="--run-out")
     names = split_names(measures or DEFAULT_MEASURES)
     with usage():
-        template = json_object(body, "--body") or {}
+        template = json_object(body, "--body")
         fill_template(template, "")
-        profiles = _named([read_profile(each) for each in profile or (None,)])
+        profiles = _named([read_profile(each, opensearch=opensearch) for each in profile or (None,)])
         cutoff = largest_cutoff(names)
         depths = {name: evaluation_depth(each, cutoff, limit=limit_depth) for name, each in profiles.items()}
     judged = read_judged(queries, qrels)

@@ -51,6 +51,19 @@ def title_of(source: Mapping[str, Any]) -> str:
     return " ".join(next(texts, "").split())
 
 
+def profile_lines(response: Mapping[str, Any]) -> list[Text]:
+    """Which version of a stored profile ranked, whether it may be an old one, and by which of its rules."""
+    told = response["trifuse"]
+    lines = []
+    if told.get("profile_version") is not None:
+        lines.append(Text(f"profile  {told['profile']}, version {told['profile_version']}"))
+    if told.get("profile_note"):
+        lines.append(Text(f"profile  {told['profile_note']}", style="yellow"))
+    if told.get("rule") is not None:
+        lines.append(Text(f"rule     {told['rule']}"))
+    return lines
+
+
 def leg_lines(response: Mapping[str, Any]) -> list[Text]:
     """A line a leg: how it fared, and why where it isn't plain."""
     lines = []

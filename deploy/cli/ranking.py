@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from trifuse.deploy.cli.common import fail
+from trifuse.deploy.config import opensearch_client, resolve
+from trifuse.deploy.errors import NotConfigured
 from trifuse.ranker import BodyError, Profile
-from trifuse.ranker.errors import MeasureUnknown, ProfileError
+from trifuse.ranker.errors import MeasureUnknown, ProfileError, SearchUnavailable
+from trifuse.ranker.profile_store import ProfileStore
+from trifuse.ranker.profile_versions import Reference
 from trifuse.ranker.published import published
 
 BodyOption = Annotated[
     str | None,
-    typer.Option("--body", help="Your own search body: JSON, or a file of it; {{text}} stands for the text."),
+    typer.Option(
+        "--body",
+        help="Your own search body: JSON, or a file of it; {{text}} stands for the text. Else the profile's.",
+    ),
 ]
 
 
@@ -44,8 +52,11 @@ def json_object(given: str | None, option: str) -> dict[str, Any] | None:
     return value
 
 
-def read_profile(given: str | None) -> Profile:
+def read_profile(given: str | None, *, opensearch: str | None = None) -> Profile:
     """A profile by its name, from weights, or from JSON or a file of it; the default where nothing is given.
+
+    Args:
+        opensearch: URL of the cluster that has the stored ones, where it isn't the one that is configured.
 
     Raises:
         ProfileError: it is none of these, or its settings are out of range.
@@ -59,10 +70,39 @@ def read_profile(given: str | None) -> Profile:
         return Profile.from_dict(json_object(given, "--profile") or {})
     if "=" in given:
         return Profile.parse(given)
+    if is_stored(given):
+        return _stored(given, opensearch)
     raise ProfileError(
-        f"there is no profile and no file {given!r}: give one of {', '.join(built_in)}, weights such as "
-        "lexical=0.5,dense=0.5, or a file of JSON"
+        f"there is no profile and no file {given!r}: give one of {', '.join(built_in)}, a stored one's name "
+        "(trifuse profile list), weights such as lexical=0.5,dense=0.5, or a file of JSON"
     )
+
+
+def is_stored(given: str) -> bool:
+    """Whether it stands for a stored profile, if for any: a built-in one and a file come first."""
+    return Reference.parse(given) is not None and given not in published() and not _is_file(given)
+
+
+@contextmanager
+def profile_store(opensearch: str | None) -> Iterator[ProfileStore]:
+    """The stored profiles of the cluster by that URL, or else of what is configured.
+
+    Raises:
+        NotConfigured: there is no OpenSearch anywhere.
+    """
+    with closing(opensearch_client(resolve(opensearch=opensearch))) as client:
+        yield ProfileStore(client)
+
+
+def _stored(given: str, opensearch: str | None) -> Profile:
+    try:
+        with profile_store(opensearch) as store:
+            return replace(store.get(given).profile, name=given)
+    except (NotConfigured, SearchUnavailable) as error:
+        fail(
+            f"{given!r} is no built-in profile ({', '.join(published())}) and no file, and stored ones can't "
+            f"be read: {error}"
+        )
 
 
 def _is_file(given: str) -> bool:

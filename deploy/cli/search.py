@@ -21,10 +21,11 @@ from trifuse.deploy.cli.hits import (
     hits_table,
     leg_lines,
     past_query_lines,
+    profile_lines,
     query_lines,
     summary,
 )
-from trifuse.deploy.cli.ranking import BodyOption, json_object, read_profile, usage
+from trifuse.deploy.cli.ranking import BodyOption, is_stored, json_object, read_profile, usage
 from trifuse.deploy.config import Settings, opensearch_client, redis_client, resolve
 from trifuse.encoder.errors import EncoderError
 from trifuse.encoder.registry import load_encoder
@@ -42,7 +43,7 @@ ProfileOption = Annotated[
     str | None,
     typer.Option(
         "--profile",
-        help=f"A name (trifuse profile list), weights, or a JSON file. Without it: {_WEIGHTS}.",
+        help=f"A name (trifuse profile list), NAME@VERSION, weights, or a JSON file. Without it: {_WEIGHTS}.",
     ),
 ]
 FilterOption = Annotated[
@@ -76,16 +77,18 @@ def search_command(
     """
     text = text.encode("utf-8", "replace").decode()  # an argument that is no text holds lone surrogates
     with usage():
-        template = json_object(body, "--body") or {}
-        chosen = read_profile(profile)
+        template = json_object(body, "--body")
+        chosen = read_profile(profile, opensearch=opensearch)
         given = json_object(filter, "--filter")
-        filled = fill_template(template, text)
+        filled = None if template is None else fill_template(template, text)
     settings = resolve(opensearch=opensearch, redis=redis, encoder=encoder)
     client = opensearch_client(settings)
     try:
         clicks = ClickStore(redis_client(settings), client) if settings.redis_url else None
         model = _encoder(settings, chosen, named=encoder is not None)
-        with usage(), closing(HybridRanker(client, model, clicks, chosen)) as ranker:
+        # By its name, so that the response tells the version.
+        served = profile if profile is not None and is_stored(profile) else chosen
+        with usage(), closing(HybridRanker(client, model, clicks, served)) as ranker:
             response = ranker.search(
                 index, filled, text=text, filter=given, size=size, from_=start, explain=explain or None
             )
@@ -94,7 +97,8 @@ def search_command(
     if as_json:
         emit(response)
     else:
-        _show(response, start=start or template.get("from", 0), explain=explain)
+        shown = template or chosen.body or {}
+        _show(response, start=start or shown.get("from", 0), explain=explain)
 
 
 def _encoder(settings: Settings, profile: Profile, *, named: bool) -> Encoder | None:
@@ -115,7 +119,7 @@ def _show(response: dict[str, Any], *, start: int, explain: bool) -> None:
         out.print(hits_table(response, start=start, explain=explain))
     else:
         out.print(summary(response))
-    for line in leg_lines(response):
+    for line in [*profile_lines(response), *leg_lines(response)]:
         out.print(line)
     if explain:
         for line in [*query_lines(response), *past_query_lines(response), *filter_lines(response)]:

@@ -65,7 +65,7 @@ def cost_command(
     settings = resolve(opensearch=opensearch, redis=redis, encoder=encoder)
     with usage():
         check_plot(plot)
-        with_log, without = profile_pair(profile, against)
+        with_log, without = profile_pair(profile, against, opensearch=opensearch)
         if size > min(with_log.depth, without.depth):
             fail(f"--size {size} is deeper than the profiles rank: give a smaller one", status=2)
     asked = read_queries(queries)

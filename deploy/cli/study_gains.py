@@ -78,7 +78,7 @@ def gains_command(
 
     with usage():
         check_plot(plot)
-        with_log, without = profile_pair(profile, against)
+        with_log, without = profile_pair(profile, against, opensearch=opensearch)
         study = run_study(
             settings,
             index,

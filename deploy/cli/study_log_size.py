@@ -68,7 +68,7 @@ def log_size_command(
     settings = resolve(opensearch=opensearch, redis=redis, encoder=encoder)
     with usage():
         check_plot(plot)
-        with_log, without = profile_pair(profile, against)
+        with_log, without = profile_pair(profile, against, opensearch=opensearch)
         study = run_study(
             settings,
             index,

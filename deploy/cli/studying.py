@@ -40,19 +40,24 @@ Observe = Callable[[Bench, str, str, Mapping[str, Any]], None]
 """Called with the bench, a run's name, a query's id, and the response to it."""
 
 
-def profile_pair(given: str, against: str | None) -> tuple[Profile, Profile]:
+def profile_pair(
+    given: str, against: str | None, *, opensearch: str | None = None
+) -> tuple[Profile, Profile]:
     """The profile with the log, and the one without.
+
+    Args:
+        opensearch: as `read_profile`.
 
     Raises:
         ProfileError: there is no click leg to study, or nothing to compare it with.
     """
-    profile = read_profile(given)
+    profile = read_profile(given, opensearch=opensearch)
     if profile.weights["clicks"] == 0:
         raise ProfileError(
             f"the profile {profile.name!r} gives clicks no weight, so there is nothing to study: give one "
             "that does, such as default"
         )
-    other = read_profile(against) if against is not None else without_clicks(profile)
+    other = without_clicks(profile) if against is None else read_profile(against, opensearch=opensearch)
     if other.name == profile.name:
         raise ProfileError(f"{profile.name!r} is compared with itself: name another with --against")
     return profile, other

@@ -11,6 +11,7 @@ from trifuse.deploy.cli.hits import (
     hits_table,
     leg_lines,
     past_query_lines,
+    profile_lines,
     query_lines,
     title_of,
 )
@@ -114,4 +115,14 @@ def test_filters() -> None:
     assert shown(*filter_lines(RESPONSE)).splitlines() == [
         'filter   alias: {"term": {"t": 1}}',
         "filter   not lifted: query: wrapper; other legs re-score lexical matches only",
+    ]
+
+
+def test_a_stored_profile_says_its_version_and_what_it_may_lack() -> None:
+    assert profile_lines({"trifuse": {"profile": "default", "profile_version": None, "rule": None}}) == []
+    told = {"profile": "mine", "profile_version": 3, "profile_note": "read 9 s ago", "rule": "short"}
+    assert [line.plain for line in profile_lines({"trifuse": told})] == [
+        "profile  mine, version 3",
+        "profile  read 9 s ago",
+        "rule     short",
     ]
