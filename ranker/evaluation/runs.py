@@ -93,7 +93,7 @@ def rank_all(
     Args:
         queries: id to text.
         depth: of each leg and of the ranking, in the place of the profile's.
-        body: the team's own body, with `{{text}}` where the text goes.
+        body: the team's own body, with `{{text}}` where the text goes; None: the profile's, if it has one.
         leave_one_out: leave a query's own clicks out of the log.
         progress: called after each query.
         observe: called with each query and its response.
@@ -102,7 +102,7 @@ def rank_all(
         BodyError, SearchRejected, IndexMissing, SpaceMismatch: as `HybridRanker.search`.
     """
     profile = patient(profile, depth)
-    template = ranking_template(body)
+    template = ranking_template(profile.body if body is None else body)
     documents: dict[str, list[str]] = {}
     states: dict[str, Counter[str]] = {}
     reasons: dict[str, str] = {}

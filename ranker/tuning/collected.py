@@ -20,6 +20,7 @@ from trifuse.ranker.fusion import LegHits
 from trifuse.ranker.profiles import Profile
 from trifuse.ranker.retrieved import DELETED
 from trifuse.ranker.types import LEGS, Floats, Key, LegReport, Similarity
+from trifuse.ranker.weights import weighed
 
 Rows = NDArray[np.int64]
 
@@ -129,8 +130,8 @@ class CollectedQuery:
     def rank(self, profile: Profile) -> list[str]:
         """The ids of the ranking, at most `profile.depth`, best first; of namesakes the best counts."""
         hits = {leg: self._hits(rows) for leg, rows in self.brought(profile).items()}
-        weights = profile.weights_in(self.segment)
-        fusion = fuse(hits, profile, weights=weights, similarity=self.similarity)
+        found = weighed(profile, self.text, self.segment, hits)
+        fusion = fuse(found.hits, profile, weights=found.weights, similarity=self.similarity)
         return list(dict.fromkeys(key.id for key in fusion.keys[: profile.depth]))
 
     def _hits(self, leg: LegRows) -> LegHits:
@@ -199,7 +200,8 @@ class Collected:
     Args:
         index: what was searched.
         queries: query id to what was collected.
-        profile: by which it was collected; its weights don't matter.
+        profile: says how the click log was read, and which vector field was searched.
+        depth: hits taken from each leg: a profile's depth can be no more.
         states: leg to how many queries it fared how in.
         reasons: leg to why it isn't there to run.
     """
@@ -207,13 +209,9 @@ class Collected:
     index: str
     queries: Mapping[str, CollectedQuery]
     profile: Profile
+    depth: int
     states: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def depth(self) -> int:
-        """Hits taken from each leg: a profile's depth can be no more."""
-        return self.profile.depth
 
     @property
     def legs(self) -> tuple[str, ...]:

@@ -65,7 +65,8 @@ def collect(
     if body is not None and "collapse" in body:
         raise BodyError("a body that collapses can't be tuned: leave 'collapse' out, and serve with it")
     template = ranking_template(body)
-    all_legs = _all_legs(profile, profile.depth if depth is None else depth)
+    depth = profile.depth if depth is None else depth
+    all_legs = _all_legs(profile, depth)
     found: dict[str, CollectedQuery] = {}
     states: dict[str, Counter[str]] = {leg: Counter() for leg in LEGS}
     reasons: dict[str, str] = {}
@@ -86,9 +87,8 @@ def collect(
             if progress is not None:
                 progress()
     expression = index if isinstance(index, str) else ",".join(index)
-    return Collected(
-        expression, found, all_legs, {leg: dict(count) for leg, count in states.items()}, reasons
-    )
+    counts = {leg: dict(count) for leg, count in states.items()}
+    return Collected(expression, found, profile, depth, counts, reasons)
 
 
 def _all_legs(profile: Profile, depth: int) -> Profile:

@@ -73,13 +73,14 @@ def refined(rows: Rows, terms: Floats, weights: Floats, k: int) -> Rows:
     kept = terms[rows]
     least = _ROUNDING * np.abs(kept).max(initial=0.0)
     beats = np.tri(len(rows), k=-1, dtype=bool).T  # smaller keys
-    for leg in np.flatnonzero(shares > 0):
+    for leg in np.flatnonzero(shares > 0).tolist():
         column = kept[:, leg]
         beats |= shares[leg] * (column[:, None] - column) > least
     for leg in range(kept.shape[1]):
         column = kept[:, leg]
         beats &= column[:, None] >= column
-    return rows[np.count_nonzero(beats, axis=0) < k]
+    kept_rows: Rows = rows[np.count_nonzero(beats, axis=0) < k]
+    return kept_rows
 
 
 def _beaten(places: Places, by: Rows, rows: Rows) -> Rows:

@@ -63,7 +63,7 @@ def test_each_technique(
     base = replace(
         BASE, normalization=normalization, combination=combination, clicks=ClickSettings(support=support)
     )
-    collected = Collected("trials", queries, BASE)
+    collected = Collected("trials", queries, BASE, DEPTH)
     profiles = weighed(base, drawn(5, 60))
     found = measure_profiles(collected, qrels, profiles, Measure.parse("nDCG@5"))
     assert found.tolist() == [pytest.approx(row) for row in one_by_one(collected, qrels, profiles, "nDCG@5")]
@@ -89,7 +89,7 @@ def test_ties_namesakes_in_two_indices_and_any_depth(
 ) -> None:
     query = make_query(seed, coarse=coarse, namesakes=namesakes)
     qrels = {"q": judged(query, seed)}
-    collected = Collected("trials", {"q": query}, BASE)
+    collected = Collected("trials", {"q": query}, BASE, DEPTH)
     base = replace(BASE, normalization=technique[0], combination=technique[1], depth=depth)
     profiles = weighed(base, drawn(seed, 60))
     found = measure_profiles(collected, qrels, profiles, Measure.parse(name))
@@ -100,7 +100,7 @@ def test_segments_weigh_clicks(make_query: Callable[..., CollectedQuery]) -> Non
     queries = {f"q{seed}": make_query(seed) for seed in range(3)}
     queries["q1"] = replace(queries["q1"], evidence=replace(queries["q1"].evidence, segment="TAIL"))
     qrels = {id: judged(query, at) for at, (id, query) in enumerate(queries.items())}
-    collected = Collected("trials", queries, BASE)
+    collected = Collected("trials", queries, BASE, DEPTH)
     profiles = [
         replace(BASE, clicks=ClickSettings(segment_weights={"HEAD": head, "TORSO": 1.0, "TAIL": tail}))
         for head, tail in ((0.0, 5.0), (5.0, 0.0), (2.0, 2.0))
@@ -112,7 +112,7 @@ def test_segments_weigh_clicks(make_query: Callable[..., CollectedQuery]) -> Non
 def test_floors_and_bounds(make_query: Callable[..., CollectedQuery]) -> None:
     queries = {f"q{seed}": make_query(seed) for seed in range(3)}
     qrels = {id: judged(query, at) for at, (id, query) in enumerate(queries.items())}
-    collected = Collected("trials", queries, BASE)
+    collected = Collected("trials", queries, BASE, DEPTH)
     base = replace(BASE, floors={"dense": 0.7, "clicks": 0.05}, bounds={"lexical": (0.0, None)})
     profiles = weighed(base, drawn(1, 30))
     found = measure_profiles(collected, qrels, profiles, Measure.parse("nDCG@10"))
@@ -122,13 +122,13 @@ def test_floors_and_bounds(make_query: Callable[..., CollectedQuery]) -> None:
 def test_a_query_that_nothing_was_found_for_is_worth_nothing() -> None:
     queries = {"q": CollectedQuery.of("x", {"lexical": [], "dense": []})}
     found = measure_profiles(
-        Collected("trials", queries, BASE), {"q": {"a": 1}}, weighed(BASE, drawn(1)), Measure.parse("nDCG@10")
+        Collected("trials", queries, BASE, DEPTH), {"q": {"a": 1}}, weighed(BASE, drawn(1)), Measure.parse("nDCG@10")
     )
     assert not found.any()
 
 
 def test_what_was_not_collected_is_refused(make_query: Callable[..., CollectedQuery]) -> None:
-    collected = Collected("trials", {"q": make_query(1)}, BASE)
+    collected = Collected("trials", {"q": make_query(1)}, BASE, DEPTH)
     with pytest.raises(ProfileError, match="has the depth 50, and 20 was collected"):
         collected.rank(replace(BASE, depth=50))
     with pytest.raises(ProfileError, match="searches 'other'"):

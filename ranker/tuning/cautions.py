@@ -1,0 +1,56 @@
+"""What speaks against trusting a tuned setting, in sentences. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trifuse.ranker.tuning.result import Mean
+from trifuse.ranker.tuning.space import Setting, Space
+
+ALPHA = 0.05
+FEW_QUERIES = 25
+FEW_JUDGED = 0.5
+
+
+def of_queries(queries: int) -> Iterator[str]:
+    """Whether there are too few."""
+    if queries < FEW_QUERIES:
+        yield f"{queries} judged queries are few: {FEW_QUERIES} or more tell settings apart better"
+
+
+def of_baseline(difference: Mean, p_value: float, against: str) -> Iterator[str]:
+    """Whether tuning gained anything on queries that were held out."""
+    if difference.mean <= 0:
+        yield f"held out, the tuned settings are no better than {against}: keep {against}"
+    elif p_value >= ALPHA:
+        yield (
+            f"held out, the gain on {against} may be chance (p = {p_value:.3f}): the judgements can't tell "
+            "the two apart"
+        )
+
+
+def of_equals(equal: int, tried: int) -> Iterator[str]:
+    """Whether the best is one of many."""
+    if tried > 1 and equal > tried / 2:
+        yield (
+            f"{equal} of {tried} settings aren't significantly worse than the best: the judgements can't "
+            "tell them apart"
+        )
+
+
+def of_judged(judged: float, cutoff: int) -> Iterator[str]:
+    """Whether much of what is ranked first has no judgement."""
+    if judged < FEW_JUDGED:
+        yield (
+            f"of the best setting's first {cutoff} documents {judged:.0%} are judged, and the others count "
+            "as not relevant: settings that bring new documents look worse than they are"
+        )
+
+
+def of_edges(best: Setting, space: Space) -> Iterator[str]:
+    """Whether the best lies where the space ends."""
+    weights = space.clicks_for(best.combination)
+    if len(weights) > 1 and best.clicks == max(weights):
+        yield f"the best weight of clicks, {best.clicks:g}, is the largest that was tried: try more"
+    if len(space.depths) > 1 and best.depth == max(space.depths):
+        yield f"the best depth, {best.depth}, is the largest that was tried: try more"

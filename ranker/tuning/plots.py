@@ -1,0 +1,67 @@
+"""The curve around a tuned setting as a picture. matplotlib is imported when one is drawn."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trifuse.ranker.errors import ExtraMissing
+from trifuse.ranker.tuning.result import Point, Tuning
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_BLUE, _ORANGE, _GREEN = "#0072B2", "#D55E00", "#009E73"
+"""Okabe and Ito 2008, "Color Universal Design": told apart in every common form of colour blindness."""
+
+
+def plot(tuning: Tuning, path: Path) -> None:
+    """A panel for each choice that was changed alone; lines for the baseline and what was held out.
+
+    Raises:
+        ExtraMissing: matplotlib isn't installed.
+    """
+    try:
+        figures: Any = importlib.import_module("matplotlib.figure")
+    except ImportError as error:
+        raise ExtraMissing(f"a plot needs matplotlib ({error}): pip install 'trifuse[tune]'") from error
+    panels = {name: points for name, points in tuning.curve.items() if len(points) > 1}
+    figure = figures.Figure(figsize=(4.6 * max(len(panels), 1) + 0.4, 4.6), layout="constrained")
+    axes: Axes | None = None
+    for number, (name, points) in enumerate(panels.items(), start=1):
+        axes = figure.add_subplot(1, len(panels), number, sharey=axes)
+        _panel(axes, name, points, tuning)
+    if axes is not None:
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    figure.suptitle(
+        f"{tuning.measure}: {tuning.settings_tried} settings, {len(tuning.per_query)} queries held out",
+        fontsize=11,
+    )
+    figure.savefig(path, dpi=150)
+
+
+def _panel(axes: Axes, name: str, points: Sequence[Point], tuning: Tuning) -> None:
+    numbers = name != "technique"
+    places = [float(point.value) for point in points] if numbers else list(range(len(points)))
+    means = [point.train.mean for point in points]
+    low, high = zip(*(point.train.ci95 for point in points), strict=True)
+    if numbers:
+        axes.plot(places, means, color=_BLUE, marker="o", markersize=3, label="chosen by")
+        axes.fill_between(places, low, high, color=_BLUE, alpha=0.12, linewidth=0)
+    else:
+        axes.vlines(places, low, high, color=_BLUE, linewidth=1.5)
+        axes.plot(places, means, color=_BLUE, marker="o", linestyle="", label="chosen by")
+        axes.set_xticks(places, [point.value.replace(", ", "\n") for point in points], fontsize=7)
+    held = [point.held for point in points if point.held is not None]
+    if held:
+        axes.plot(places, held, color=_GREEN, marker="s", markersize=3, linestyle="--", label="held out")
+    for place, point in zip(places, points, strict=True):
+        if point.chosen:
+            axes.plot([place], [point.train.mean], color=_ORANGE, marker="*", markersize=13, linestyle="")
+    axes.axhline(tuning.baseline.mean, color="black", linewidth=1, linestyle=":", label=tuning.against)
+    axes.axhline(tuning.heldout.mean, color=_ORANGE, linewidth=1, linestyle="--", label="tuned, held out")
+    axes.set_xlabel(f"{name} (changed alone; star: chosen)")
+    axes.set_ylabel(f"{tuning.measure} (mean, 95 % interval)")
+    axes.grid(alpha=0.3)

@@ -1,0 +1,182 @@
+"""What is tuned: settings, each of which makes a profile, and the space that they are taken from. Pure."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trifuse.ranker.errors import ProfileError
+from trifuse.ranker.profiles import Profile
+from trifuse.ranker.tuning.collected import Collected
+
+SHARES_OF_CLICKS = ("weighted_sum", "arithmetic_mean")
+"""Combinations that take the scores of clicks as they are: shares of a probability."""
+
+TUNED = "tuned"
+"""The name of a profile that was tuned and isn't saved yet."""
+
+
+class Setting(NamedTuple):
+    """One choice of what is tuned.
+
+    Args:
+        dense: the weight of the dense leg; lexical has 1 - dense.
+        clicks: the weight of clicks.
+        normalization: of lexical and dense; that of clicks goes with the combination.
+        combination: how legs become one score.
+        rank_constant: for `rrf` alone.
+        depth: hits taken from each leg.
+    """
+
+    dense: float
+    clicks: float
+    normalization: str
+    combination: str
+    rank_constant: int
+    depth: int
+
+    def profile(self, base: Profile) -> Profile:
+        """The profile that serves it; all that isn't tuned is the base's, but for its rules."""
+        raw = self.combination in SHARES_OF_CLICKS
+        names = {"lexical": self.normalization, "dense": self.normalization, "clicks": "none"}
+        return replace(
+            base,
+            name=TUNED,
+            weights={"lexical": round(1.0 - self.dense, 6), "dense": self.dense, "clicks": self.clicks},
+            normalization=names if raw else {**names, "clicks": "min_max"},
+            combination=self.combination,
+            rank_constant=self.rank_constant,
+            depth=self.depth,
+            clicks=replace(base.clicks, segment_weights=None),
+            rules=(),
+        )
+
+    def changes(self, base: Profile) -> int:
+        """In how much it differs from a profile: of equal settings the one that changes least is taken."""
+        weights = base.weights
+        both = weights["lexical"] + weights["dense"] or 1.0
+        return sum(
+            (
+                abs(self.dense - weights["dense"] / both) > 1e-6,
+                abs(self.clicks - weights["clicks"] / both) > 1e-6,
+                self.normalization != base.normalization_of("lexical"),
+                self.combination != base.combination,
+                self.combination == "rrf" and self.rank_constant != base.rank_constant,
+                self.depth != base.depth,
+            )
+        )
+
+
+@dataclass(frozen=True)
+class Space:
+    """The settings that are searched.
+
+    Args:
+        dense: weights of the dense leg, in [0, 1]; lexical has the rest of 1.
+        clicks: weights of clicks; empty: 0 to 8 where their scores are taken as they are, 0 to 1 where they
+            go up to the other legs' best. Without clicks collected it is 0 alone.
+        techniques: normalization and combination.
+        rank_constants: for `rrf`.
+        depths: at most the one that was collected; empty: that one.
+    """
+
+    dense: Sequence[float] = tuple(round(0.05 * step, 2) for step in range(21))
+    clicks: Sequence[float] = ()
+    techniques: Sequence[tuple[str, str]] = (
+        ("min_max", "weighted_sum"),
+        ("l2", "weighted_sum"),
+        ("z_score", "weighted_sum"),
+        ("min_max", "geometric_mean"),
+        ("min_max", "harmonic_mean"),
+        ("min_max", "rrf"),
+        ("min_max", "dbsf"),
+    )
+    rank_constants: Sequence[int] = (10, 20, 60)
+    depths: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("dense", "techniques", "rank_constants"):
+            if not getattr(self, name):
+                raise ProfileError(f"{name} of the space is empty: give at least one value")
+        if not all(0 <= share <= 1 for share in self.dense):
+            raise ProfileError(f"dense of the space is {self.dense!r}: give weights from 0 to 1")
+
+    def within(self, collected: Collected) -> Space:
+        """The part of the space that makes a difference to what was collected.
+
+        Raises:
+            ProfileError: no leg was collected that could be weighed against another.
+        """
+        legs = collected.legs
+        if not {"lexical", "dense"} & set(legs):
+            raise ProfileError(
+                f"neither lexical nor dense brought anything for any query of {collected.index}"
+            )
+        return replace(
+            self,
+            dense=self.dense if {"lexical", "dense"} <= set(legs) else (float("dense" in legs),),
+            clicks=self.clicks if "clicks" in legs else (0.0,),
+            depths=self.depths or (collected.depth,),
+        )
+
+    def clicks_for(self, combination: str) -> Sequence[float]:
+        """The weights of clicks that go with a combination."""
+        if self.clicks:
+            return self.clicks
+        return (
+            (0.0, 1.0, 2.0, 3.0, 5.0, 8.0) if combination in SHARES_OF_CLICKS else (0.0, 0.1, 0.25, 0.5, 1.0)
+        )
+
+    def grid(self) -> list[Setting]:
+        """All settings; where one leg alone has a weight all techniques rank alike, so the first is taken."""
+        found: dict[tuple[Any, ...], Setting] = {}
+        for depth, (normalization, combination) in itertools.product(self.depths, self.techniques):
+            constants = self.rank_constants if combination == "rrf" else (60,)
+            choices = itertools.product(constants, self.clicks_for(combination), self.dense)
+            for constant, clicks, dense in choices:
+                setting = Setting(dense, clicks, normalization, combination, constant, depth)
+                alone = clicks == 0 and dense in (0, 1)
+                found.setdefault((dense, depth) if alone else tuple(setting), setting)
+        return list(found.values())
+
+    def random(self, trials: int, seed: int) -> list[Setting]:
+        """Settings at random: weights from the whole of their ranges, the rest from what there is."""
+        rng = np.random.default_rng(seed)
+        return list(dict.fromkeys(self._draw(rng) for _ in range(trials)))
+
+    def _draw(self, rng: np.random.Generator) -> Setting:
+        normalization, combination = self.techniques[int(rng.integers(len(self.techniques)))]
+        low, high = min(self.dense), max(self.dense)
+        most = max(self.clicks_for(combination))
+        return Setting(
+            # Of clicks that the other legs support every ratio of these is a table of its own: not too many.
+            dense=round(float(rng.uniform(low, high)) * 50) / 50 if low < high else float(low),
+            clicks=round(float(rng.uniform(0.0, most)), 2) if rng.random() > 0.1 else 0.0,
+            normalization=normalization,
+            combination=combination,
+            rank_constant=int(rng.choice(self.rank_constants)) if combination == "rrf" else 60,
+            depth=int(rng.choice(self.depths)),
+        )
+
+    def around(self, best: Setting) -> Iterator[tuple[str, list[tuple[str, Setting]]]]:
+        """Each choice changed alone, the others as in a setting: its name, and value to setting."""
+        yield "dense", [(f"{x:g}", best._replace(dense=x)) for x in sorted({*self.dense, best.dense})]
+        weights = sorted({*self.clicks_for(best.combination), best.clicks})
+        if len(weights) > 1:
+            yield "clicks", [(f"{x:g}", best._replace(clicks=x)) for x in weights]
+        yield (
+            "technique",
+            [
+                (f"{n}, {c}", best._replace(normalization=n, combination=c))
+                for n, c in dict.fromkeys([*self.techniques, (best.normalization, best.combination)])
+            ],
+        )
+        if best.combination == "rrf":
+            constants = sorted({*self.rank_constants, best.rank_constant})
+            yield "rank_constant", [(f"{x}", best._replace(rank_constant=x)) for x in constants]
+        if len(self.depths) > 1:
+            yield "depth", [(f"{x}", best._replace(depth=x)) for x in sorted(self.depths)]

@@ -1,0 +1,206 @@
+"""Settings chosen by judgements, and what they are worth on queries that they weren't chosen by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from trifuse.ranker.errors import ProfileError
+from trifuse.ranker.evaluation.report import evaluated_queries
+from trifuse.ranker.evaluation.significance import bootstrap_ci, randomisation_p
+from trifuse.ranker.profiles import Profile
+from trifuse.ranker.tuning import cautions
+from trifuse.ranker.tuning.bayesian import optuna_search
+from trifuse.ranker.tuning.collected import Collected
+from trifuse.ranker.tuning.equals import worse_p
+from trifuse.ranker.tuning.measures import Measure
+from trifuse.ranker.tuning.result import Fold, Mean, Point, Tried, Tuning
+from trifuse.ranker.tuning.scoring import Judgements, measure_profiles
+from trifuse.ranker.tuning.selection import Positions, Search, choose, fixed, holding_out, in_folds, nested
+from trifuse.ranker.tuning.space import Setting, Space
+from trifuse.ranker.types import Floats
+
+TRIALS = {"random": 500, "optuna": 100}
+"""How many settings a search tries, where nothing else is asked for."""
+
+SEARCHES = ("grid", *TRIALS)
+
+
+def tune(
+    collected: Collected,
+    qrels: Mapping[str, Mapping[str, int]],
+    *,
+    measure: str = "nDCG@10",
+    baseline: Profile | None = None,
+    folds: int = 5,
+    split: Iterable[str] | None = None,
+    search: str = "grid",
+    trials: int | None = None,
+    space: Space | None = None,
+    seed: int = 0,
+    progress: Callable[[], None] | None = None,
+) -> Tuning:
+    """Choose weights, normalization and combination by judgements.
+
+    What is reported as held out is nested: each fold is measured by a setting that was searched and chosen
+    without it. The setting that is served is chosen on all queries; with `split` it is chosen without
+    those, and looked at on them.
+
+        tuning = tune(collected, qrels)
+        print(tuning)
+
+    Args:
+        qrels: query id to document id to grade.
+        measure: `nDCG@10`, `RR`, `P@5`, `R@100`, `AP`, ...: see `Measure.parse`.
+        baseline: the profile to beat; None: the one that the legs were collected by. It ranks no deeper than
+            they were collected. What isn't tuned is taken from it.
+        folds: into so many parts the queries go.
+        split: ids of the queries that are held out, in the place of folds.
+        search: `grid`: the whole space; `random`: so many `trials` of it; `optuna`: so many in each fold.
+        seed: of folds and searches.
+        progress: called after each query, each time that settings are scored.
+
+    Raises:
+        NothingToEvaluate: no query has a relevant document, or there are too few for the folds.
+        MeasureUnknown, ProfileError, ExtraMissing: what was asked for can't be done.
+    """
+    asked = evaluated_queries({id: dict(grades) for id, grades in qrels.items()}, collected.queries)
+    base = baseline or collected.profile
+    base = replace(base, depth=min(base.depth, collected.depth))
+    searched = (space or Space()).within(collected)
+    scored = _Scored(collected, {id: qrels[id] for id in asked}, Measure.parse(measure), base, progress)
+    everything = np.arange(len(asked))
+    parts = in_folds(len(asked), folds, seed) if split is None else holding_out(asked, split)
+    chosen_by = everything if split is None else np.setdiff1d(everything, parts[0])
+    proposals = _search(search, searched, trials, seed)
+    found = nested(proposals, scored, parts, len(asked), base)
+    settings = proposals(scored, chosen_by)
+    values = scored(settings)[:, chosen_by]
+    place = choose(settings, values, base)
+    best = settings[place]
+
+    held = np.concatenate([part.held for part in found])
+    heldout = np.concatenate([part.values for part in found])
+    against = scored.profiles([base])[0]
+    difference = heldout - against[held]
+    p_value = randomisation_p(difference.tolist())
+    p_worse = worse_p(values, place)
+    tried = [
+        Tried(setting, float(mean), float(p))
+        for setting, mean, p in zip(settings, values.mean(axis=1), p_worse, strict=True)
+    ]
+    equal = sorted((each for each in tried if each.p_worse >= cautions.ALPHA), key=lambda each: -each.mean)
+    cutoff = scored.measure.cutoff or 10
+    judged = float(scored.profiles([best.profile(base)], Measure("Judged", cutoff)).mean())
+    gain = _mean(difference)
+    return Tuning(
+        measure=measure,
+        profile=best.profile(base),
+        best=best,
+        fitted=_mean(values[place]),
+        folds=tuple(
+            Fold(
+                part.setting,
+                part.train,
+                float(part.values.mean()),
+                float(against[part.held].mean()),
+                len(part.held),
+            )
+            for part in found
+        ),
+        heldout=_mean(heldout),
+        baseline=_mean(against[held]),
+        against=base.name,
+        difference=gain,
+        p_value=p_value,
+        equal=tuple(equal),
+        curve={
+            name: _curve(points, best, scored, chosen_by, None if split is None else held)
+            for name, points in searched.around(best)
+        },
+        settings_tried=len(scored.known),
+        judged=judged,
+        cutoff=cutoff,
+        per_query={
+            asked[at]: (float(value), float(against[at]))
+            for at, value in sorted(zip(held.tolist(), heldout.tolist(), strict=True))
+        },
+        excluded=len(collected.queries) - len(asked),
+        search=search,
+        cautions=(
+            *cautions.of_queries(len(asked)),
+            *cautions.of_baseline(gain, p_value, base.name),
+            *cautions.of_equals(len(equal), len(tried)),
+            *cautions.of_judged(judged, cutoff),
+            *cautions.of_edges(best, searched),
+        ),
+    )
+
+
+class _Scored:
+    """Settings to their values, each scored once."""
+
+    def __init__(
+        self,
+        collected: Collected,
+        qrels: Judgements,
+        measure: Measure,
+        base: Profile,
+        progress: Callable[[], None] | None,
+    ) -> None:
+        self.measure = measure
+        self.known: dict[Setting, Floats] = {}
+        self._collected = collected
+        self._qrels = qrels
+        self._base = base
+        self._progress = progress
+
+    def __call__(self, settings: Sequence[Setting]) -> Floats:
+        """(settings, queries)."""
+        new = [setting for setting in dict.fromkeys(settings) if setting not in self.known]
+        if new:
+            rows = self.profiles([setting.profile(self._base) for setting in new])
+            self.known.update(zip(new, rows, strict=True))
+        return np.array([self.known[setting] for setting in settings])
+
+    def profiles(self, profiles: Sequence[Profile], measure: Measure | None = None) -> Floats:
+        """(profiles, queries)."""
+        return measure_profiles(
+            self._collected, self._qrels, profiles, measure or self.measure, progress=self._progress
+        )
+
+
+def _search(name: str, space: Space, trials: int | None, seed: int) -> Search:
+    if name not in SEARCHES:
+        raise ProfileError(f"there is no search {name!r}: it is one of {', '.join(SEARCHES)}")
+    if name == "grid":
+        return fixed(space.grid())
+    count = TRIALS[name] if trials is None else trials
+    if count < 1:
+        raise ProfileError(f"{count} trials find nothing: give 1 or more")
+    return fixed(space.random(count, seed)) if name == "random" else optuna_search(space, count, seed)
+
+
+def _curve(
+    points: Sequence[tuple[str, Setting]],
+    best: Setting,
+    scored: _Scored,
+    chosen_by: Positions,
+    held: Positions | None,
+) -> list[Point]:
+    rows = scored([setting for _, setting in points])
+    return [
+        Point(
+            value,
+            _mean(row[chosen_by]),
+            float(row[held].mean()) if held is not None else None,
+            setting == best,
+        )
+        for (value, setting), row in zip(points, rows, strict=True)
+    ]
+
+
+def _mean(values: Floats) -> Mean:
+    return Mean(float(values.mean()), bootstrap_ci(values.tolist()))
