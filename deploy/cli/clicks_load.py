@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
@@ -30,15 +30,22 @@ from trifuse.deploy.cli.common import (
     fail,
     out,
 )
+from trifuse.deploy.cli.report_file import (
+    ReportOption,
+    rejected_beside,
+    require_apart,
+    require_writable,
+    write_report,
+)
 from trifuse.deploy.config import Settings, celery_app, opensearch_client, resolve
 from trifuse.indexer.hints import Enqueue
-from trifuse.worker.clicks.checks import DUPLICATE, NO_FAULTS
+from trifuse.worker.clicks.checks import DUPLICATE, NO_FAULTS, REPEATED
 from trifuse.worker.clicks.errors import UnreadableLog
-from trifuse.worker.clicks.forgotten import FORGOTTEN
+from trifuse.worker.clicks.forgotten import FORGOTTEN, forgotten_index
 from trifuse.worker.clicks.intake import Intake
 from trifuse.worker.clicks.notes import Notes
 from trifuse.worker.clicks.reading import AUTO, EXPECTED, FORMATS, read_log
-from trifuse.worker.clicks.rejections import Rejections, rejections
+from trifuse.worker.clicks.rejections import Rejections
 from trifuse.worker.clicks.report import IntakeReport
 
 FilesArgument = Annotated[
@@ -47,15 +54,7 @@ FilesArgument = Annotated[
 FormatOption = Annotated[
     str, typer.Option("--format", metavar="|".join((AUTO, *FORMATS)), help="What the files hold.")
 ]
-ReportOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--report",
-        dir_okay=False,
-        help="Write every rejected record to this file, a line each: place, reason, id, and the record.",
-    ),
-]
-
+_NOTE: dict[str, Any] = {"style": "yellow", "markup": False, "soft_wrap": True}
 _SHOWN = 10
 """So many files are named."""
 
@@ -94,11 +93,13 @@ def load_command(
 
     One command takes one format: the first that it recognises, or --format.
     Files that hold nothing of it are named, and so are fields of jsonl that
-    mean nothing. Of records that were rejected, the first of each reason is.
+    mean nothing. Of records that were rejected, the first of each reason is;
+    with --report FILE all of them are written, in the file that its
+    dead_letter names.
 
     Examples:
     [bold]trifuse clicks load ubi_queries.ndjson ubi_events.ndjson.gz --index trials[/bold]
-    [bold]trifuse clicks load logs/ --index trials --report rejected.ndjson[/bold]
+    [bold]trifuse clicks load logs/ --index trials --report report.json[/bold]
     [bold]zcat clicks.jsonl.gz | trifuse clicks load - --index trials[/bold]
     """
     if format not in (AUTO, *FORMATS):
@@ -108,8 +109,9 @@ def load_command(
     for file in files:
         if file != "-" and not Path(file).exists():
             raise typer.BadParameter(f"there is no file or folder {file!r}", param_hint="FILE")
-        if report is not None and report.exists() and file != "-" and report.samefile(file):
-            raise typer.BadParameter(f"{file!r} is to be read: name another file", param_hint="--report")
+    if report is not None:
+        require_writable(report)
+        require_apart(report, files)
     settings = resolve(opensearch=opensearch, redis=redis, broker=broker)
     store = click_store(settings)
     warn_if_evicting(store)
@@ -122,26 +124,31 @@ def load_command(
         enqueue=_enqueue(settings),
     )
     result, notes, broken = IntakeReport(), Notes(), None
-    with rejections(report) as rejected, progress("counting clicks") as show:
-
-        def step(so_far: IntakeReport) -> None:
-            nonlocal result
-            result = so_far
-            show(_counted(result))
-
+    with Rejections(rejected_beside(report) if report else None) as rejected:
         try:
-            events = read_log(files, format, stdin=sys.stdin.buffer, notes=notes)
-            intake.take(events, progress=step, on_reject=rejected)
+            with progress("counting clicks") as show:
+
+                def step(so_far: IntakeReport) -> None:
+                    nonlocal result
+                    result = so_far
+                    show(_counted(result))
+
+                events = read_log(files, format, stdin=sys.stdin.buffer, notes=notes)
+                intake.take(events, progress=step, on_reject=rejected)
         except UnreadableLog as error:
             broken = error
+        finally:
+            outcome = _outcome(result, rejected, notes)
+            if report is not None:
+                write_report(report, outcome)
     if as_json:
-        fields = dict(notes.unknown_fields)
-        emit({**result.as_dict(), "rejected_first": rejected.first, "unknown_fields": fields})
+        emit(outcome)
     else:
-        _tell(result, rejected, report)
+        _tell(result, rejected)
         for field, number in notes.unknown_fields.most_common():
             out.print(_fault_of(field, number), soft_wrap=True)
     _tell_passed_over(notes)
+    _tell_marked(result, index)
     if broken is not None:
         fail(str(broken))
     if notes.passed_over and not notes.holding and not result.read:
@@ -150,7 +157,17 @@ def load_command(
         raise typer.Exit(1)
 
 
-def _tell(report: IntakeReport, rejected: Rejections, file: Path | None) -> None:
+def _outcome(report: IntakeReport, rejected: Rejections, notes: Notes) -> dict[str, Any]:
+    """What is shown as JSON."""
+    return {
+        **report.as_dict(),
+        "rejected_first": rejected.first,
+        "dead_letter": rejected.dead_letter,
+        "unknown_fields": dict(notes.unknown_fields),
+    }
+
+
+def _tell(report: IntakeReport, rejected: Rejections) -> None:
     out.print(
         f"read {report.read:,}: {_counted(report)}; {report.queries:,} new queries, "
         f"{report.pairs:,} new pairs of query and document; kept "
@@ -163,7 +180,8 @@ def _tell(report: IntakeReport, rejected: Rejections, file: Path | None) -> None
         first = f", first at {rejected.first[reason]}" if reason in rejected.first else ""
         out.print(f"  {reason}: {number:,}{first}", markup=False, soft_wrap=True)
     if rejected.first:
-        where = f"all are in {file}" if file else "--report FILE writes them all"
+        file = rejected.dead_letter
+        where = f"all are in {file}" if file else "--report FILE writes them all into a file beside it"
         out.print(where, markup=False, soft_wrap=True)
 
 
@@ -183,10 +201,28 @@ def _tell_passed_over(notes: Notes) -> None:
     err.print(
         f"passed over: nothing of the format {notes.format} is in {names}"
         + (f" and {more:,} more" if more > 0 else ""),
-        style="yellow",
-        markup=False,
-        soft_wrap=True,
+        **_NOTE,
     )
+
+
+def _tell_marked(report: IntakeReport, index: str) -> None:
+    """Say what brings events back that were forgotten, where nothing of a log counts."""
+    if report.counted or _rejected(report):
+        return
+    if FORGOTTEN in report.rejected:
+        err.print(
+            f"{report.rejected[FORGOTTEN]:,} events were forgotten, and stay out. To take them again on "
+            f"purpose, delete the index {forgotten_index(index)}, load them, then: "
+            f"trifuse clicks rebuild --index {index}",
+            **_NOTE,
+        )
+    elif REPEATED in report.rejected:
+        err.print(
+            "nothing was counted: these visitors' clicks of those days were before. Where those were "
+            "forgotten since, their marks stand for 8 days; what the log holds now is counted by: "
+            f"trifuse clicks rebuild --index {index}",
+            **_NOTE,
+        )
 
 
 def _counted(report: IntakeReport) -> str:

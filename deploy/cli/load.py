@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from trifuse.deploy.cli import INTERRUPTED
@@ -24,6 +22,13 @@ from trifuse.deploy.cli.common import (
     terminable,
 )
 from trifuse.deploy.cli.load_output import estimated, fail_rejected, progress_bar, tell
+from trifuse.deploy.cli.report_file import (
+    ReportOption,
+    rejected_beside,
+    require_apart,
+    require_writable,
+    write_report,
+)
 from trifuse.deploy.config import Settings, celery_app, opensearch_client, require_opensearch, resolve
 from trifuse.encoder.registry import describe_encoder, describe_model
 from trifuse.encoder.spaces import Space
@@ -44,9 +49,6 @@ IndexOption = Annotated[
 LimitOption = Annotated[int | None, typer.Option("--limit", min=1, help="Stop after so many records.")]
 SentencesOption = Annotated[
     bool, typer.Option("--sentences", help="Also write each sentence into an index of its own.")
-]
-ReportOption = Annotated[
-    Path | None, typer.Option("--report", help="Write the report, as JSON, to this file.", dir_okay=False)
 ]
 
 
@@ -84,6 +86,8 @@ def load_command(
                 require_path(path)
             except PathNotFound as error:
                 raise typer.BadParameter(str(error), param_hint="PATH") from error
+    if report is not None:
+        require_apart(report, paths)
     dead_letter = _dead_letter(index, report)
     settings = resolve(opensearch=opensearch, redis=redis, broker=broker, encoder=encoder)
     template = trial_template(describe_model(settings.encoder).pair_separator)
@@ -117,7 +121,7 @@ def load_command(
             interrupted = True
         finally:
             if report is not None:
-                report.write_bytes(msgspec.json.format(msgspec.json.encode(latest), indent=2) + b"\n")
+                write_report(report, latest)
     if as_json:
         emit(latest)
     else:
@@ -130,13 +134,8 @@ def load_command(
 
 def _dead_letter(index: str, report: Path | None) -> Path:
     """Where rejected records go: beside the report, else into the current folder."""
-    path = report.with_suffix(".rejected.ndjson") if report else Path(f"{index}.rejected.ndjson")
-    if not os.access(path.parent, os.W_OK):
-        raise typer.BadParameter(
-            f"can't write into {str(path.parent)!r}, where rejected records would go: name a file in a "
-            "folder that can be written to",
-            param_hint="--report",
-        )
+    path = rejected_beside(report) if report else Path(f"{index}.rejected.ndjson")
+    require_writable(path)
     return path
 
 

@@ -68,6 +68,27 @@ def test_forget_says_what_it_did_in_numbers_alone(run: Run, log: str) -> None:
     assert told(run("forget", "--session", "spy", "--yes", "--json"))["events"] == 0
 
 
+def test_events_taken_again_on_purpose_need_a_rebuild_and_the_command_says_so(
+    run: Run, log: str, client: OpenSearch, index: str
+) -> None:
+    """`--query`: the spy's day is forgotten in part, so that its marks stand."""
+    told(run("forget", "--query", "jane doe", "--yes", "--json"))
+    line = json.dumps(LINES[1])
+    out = run("load", "-", stdin=line)
+    assert out.exit_code == 0
+    assert (
+        f"1 events were forgotten, and stay out. To take them again on purpose, delete the index "
+        f"trifuse-forgotten-{index}" in out.stderr
+    )
+    client.indices.delete(index=f"trifuse-forgotten-{index}")
+    marked = run("load", "-", "--json", stdin=line)
+    assert told(marked)["rejected"] == {"clicked already by the same visitor that day": 1}
+    assert f"trifuse clicks rebuild --index {index}" in marked.stderr
+    assert "rebuild" not in run("load", "-", stdin=log).stderr  # all are known: nothing is amiss
+    told(run("rebuild", "--json"))
+    assert "jane doe" in {found["query"] for found in told(run("show", "--json"))["queries"]}
+
+
 def test_forget_asks_and_takes_no_for_an_answer(run: Run, log: str) -> None:
     refused = run("forget", "--query", "Asthma", stdin="n\n")
     assert refused.exit_code == 1

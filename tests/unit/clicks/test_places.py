@@ -18,7 +18,7 @@ from trifuse.worker.clicks.events import ClickEvent
 from trifuse.worker.clicks.placed import Placed
 from trifuse.worker.clicks.reading import read_log
 from trifuse.worker.clicks.records import MAX_LINE
-from trifuse.worker.clicks.rejections import Rejections, rejections
+from trifuse.worker.clicks.rejections import Rejections
 
 GOOD = '{"query": "asthma", "doc_id": "a"}\n'
 ASTHMA = ClickEvent(query="asthma", doc_id="a")
@@ -89,7 +89,9 @@ def test_the_first_place_of_each_reason() -> None:
 def test_every_rejected_record_is_a_line_of_json(tmp_path: Path) -> None:
     path = tmp_path / "rejected.ndjson"
     named = msgspec.structs.replace(ASTHMA, event_id="e1")
-    with rejections(path) as rejected:
+    path.write_text("of an earlier load\n")
+    with Rejections(path) as rejected:
+        assert rejected.dead_letter is None
         rejected(Placed(named, "x:3", {"query": "asthma", "event_id": "e1"}), "unknown document")
         rejected(Placed(Fault(checks.BAD_TIME), "x:4", {"_id": 7, "timestamp": "soon"}), checks.BAD_TIME)
         rejected(Placed(Fault(checks.NOT_AN_EVENT), "x:5", "{broken"), checks.NOT_AN_EVENT)
@@ -124,13 +126,23 @@ def test_every_rejected_record_is_a_line_of_json(tmp_path: Path) -> None:
     ]
 
 
-def test_a_report_that_cant_be_written_is_said_at_once(tmp_path: Path) -> None:
-    with pytest.raises(UnwritableReport, match="name another file"), rejections(tmp_path / "no" / "x"):
-        pass
+def test_nothing_rejected_leaves_no_file(tmp_path: Path) -> None:
+    path = tmp_path / "rejected.ndjson"
+    path.write_text("of an earlier load\n")
+    with Rejections(path) as rejected:
+        assert not path.exists()
+    assert rejected.dead_letter is None
 
 
-def test_a_disk_that_is_full_is_said() -> None:
-    with Path("/dev/full").open("wb", buffering=0) as full:
-        rejected = Rejections(full)
+def test_a_file_that_cant_be_written_is_said(tmp_path: Path) -> None:
+    with pytest.raises(UnwritableReport, match="name another file"):
+        Rejections(tmp_path)  # a folder
+    with Rejections(tmp_path / "no" / "x") as rejected, pytest.raises(UnwritableReport, match="another file"):
+        rejected(ASTHMA, "unknown document")
+
+
+def test_a_disk_that_is_full_is_said(tmp_path: Path) -> None:
+    with Rejections(tmp_path / "x") as rejected:
+        (tmp_path / "x").symlink_to("/dev/full")
         with pytest.raises(UnwritableReport, match="make room"):
             rejected(Placed(ASTHMA, "x:1", {}), "unknown document")
