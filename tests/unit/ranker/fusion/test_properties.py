@@ -138,4 +138,5 @@ def test_a_documents_score_is_the_same_wherever_its_row_is(
 def test_the_order_depends_on_the_weights_ratios_alone(name: str, table: Table, factor: float) -> None:
     weights = np.linspace(0.3, 0.7, table.ranks.shape[1])
     one, other = (COMBINATIONS[name](table, each, 60) for each in (weights, factor * weights))
-    assert np.argsort(-one, kind="stable").tolist() == np.argsort(-other, kind="stable").tolist()
+    apart = one[:, None] > one + 1e-9  # nearer ones may be rounded to the same
+    assert (other[:, None] > other)[apart].all()
