@@ -36,12 +36,15 @@ def asking(expression: str) -> Iterator[None]:
             f"OpenSearch didn't answer: {error.error}; is it up (trifuse status)?"
         ) from error
     except TransportError as error:
-        status = error.status_code
-        if not isinstance(status, int) or status >= 500 or status == 429:
-            says = isinstance(error.info, Mapping) and error.info.get("error")
-            reason = reason_of(_error(error.info)) if says else error.error
-            raise SearchUnavailable(f"OpenSearch answered {status}: {reason}; try again later") from error
+        status = error.status_code if isinstance(error.status_code, int) else 500
         refusal = _error(error.info)
+        # Too many terms are the query's fault, whatever the status: a `hybrid` query's is 500.
+        if (status >= 500 or status == 429) and not too_many_terms(refusal):
+            says = isinstance(error.info, Mapping) and error.info.get("error")
+            reason = reason_of(refusal) if says else error.error
+            raise SearchUnavailable(
+                f"OpenSearch answered {error.status_code}: {reason}; try again later"
+            ) from error
         raise SearchRejected(
             f"OpenSearch refused the request: {reason_of(refusal)}", status=status, error=refusal
         ) from error

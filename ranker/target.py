@@ -132,7 +132,10 @@ def read_target(expression: str, answer: Mapping[str, Any]) -> Target:
 
 
 def _pipeline(indices: Iterable[Mapping[str, Any]]) -> str | None:
-    """The default pipeline of those indices that have one; as in OpenSearch none where they differ."""
+    """The default pipeline of those indices that have one; as in OpenSearch none where they differ.
+
+    Beside one whose default is `_none` it is the server's order of indices that decides: here it counts.
+    """
     settings = (((about.get("settings") or {}).get("index") or {}).get("search") or {} for about in indices)
     named = {each["default_pipeline"] for each in settings if "default_pipeline" in each}
     return named.pop() if len(named) == 1 and named != {"_none"} else None

@@ -21,6 +21,9 @@ from trifuse.ranker.types import Clause
 MAX_CLICKS = 1_000
 """Clicked documents in one query: each is a clause, and a server takes 1,024 unless told otherwise."""
 
+_TOGETHER = ("stats", "track_total_hits")
+"""Of the keys that go with the lexical leg these go with all legs."""
+
 NAME = "trifuse."
 """Begins the names of the legs' sub-queries, where the server is asked which of them match."""
 
@@ -52,13 +55,6 @@ def check_native_request(user: UserBody, url: UrlParams) -> None:
     for key, why in refused.items():
         if key in {**user.lexical, **user.page, **url.shaping}:
             raise BodyError(f"{key!r} can't be used natively: {why}; use the execution 'client'")
-    for aggs in (user.lexical.get("aggs"), user.lexical.get("aggregations")):
-        for name, agg in (aggs or {}).items():
-            if isinstance(agg, Mapping) and "global" in agg:
-                raise BodyError(
-                    f"the aggregation {name!r} is global, which can't be used natively: aggregations are "
-                    "made of the query's matches; use the execution 'client'"
-                )
     if str(url.header.get("search_type", "")).startswith("dfs"):
         raise BodyError(
             "the URL's search_type 'dfs_query_then_fetch' can't be used natively: the server answers hybrid "
@@ -85,12 +81,8 @@ def native_search_of(
         without: legs that are left out.
         responding: processors of the index's own pipeline.
 
-    Raises:
-        BodyError: aggregations, and no lexical leg that they could be of.
     """
-    bodies = request.bodies()
-    lexical = bodies.get("lexical", {})
-    clauses = {leg: body["query"] for leg, body in bodies.items()}
+    clauses = {leg: body["query"] for leg, body in request.bodies().items()}
     if clicks:
         clauses["clicks"] = clicks_clause(clicks, request.filters.clause)
     clauses = {leg: each for leg, each in clauses.items() if weights[leg] > 0 and leg not in without}
@@ -106,7 +98,7 @@ def native_search_of(
         "size": request.user.size,
         "query": {"hybrid": {"queries": queries, "pagination_depth": request.profile.depth}},
         "search_pipeline": fusing_pipeline(request.profile, weights, responding=responding),
-        **_beside(lexical, clauses.get("lexical")),
+        **{key: request.user.lexical[key] for key in _TOGETHER if key in request.user.lexical},
     }
     if request.user.post_filter is not None:
         body["post_filter"] = request.user.post_filter
@@ -118,6 +110,16 @@ def native_search_of(
     if explained:
         params["include_named_queries_score"] = "true"
     return NativeSearch(weights, body, params)
+
+
+def beside_body(request: Request) -> dict[str, Any] | None:
+    """The search for what is of the lexical leg's matches alone; None where nothing of it is asked for.
+
+    The aggregations of a `hybrid` query are of all sub-queries' matches, and its scores in them of any.
+    """
+    if not request.user.lexical.keys() & {"aggs", "aggregations", "suggest"}:
+        return None
+    return {**request.bodies()["lexical"], "size": 0, "track_total_hits": False}
 
 
 def clicks_clause(scores: Mapping[str, float], filter: Clause | None) -> Clause:
@@ -152,17 +154,3 @@ def _sub_query(leg: str, clause: Clause, request: Request, *, named: bool) -> Cl
     if leg == "lexical":
         clause = scoring(joined_without_vectors(clause, request.target.vector_fields()))
     return {"bool": {"must": [clause], "_name": NAME + leg}} if named else clause
-
-
-def _beside(lexical: Mapping[str, Any], query: Clause | None) -> dict[str, Any]:
-    """What goes with the lexical leg; aggregations are held to its matches: the server's are of all legs'."""
-    found = {key: lexical[key] for key in ("stats", "suggest", "track_total_hits") if key in lexical}
-    aggs = lexical.get("aggs") or lexical.get("aggregations")
-    if not aggs:
-        return found
-    if query is None:
-        raise BodyError(
-            "aggregations can't be made natively without the lexical leg, whose matches they are of: give it "
-            "a weight above 0, or use the execution 'client'"
-        )
-    return {**found, "aggs": {"trifuse": {"filter": query, "aggs": aggs}}}

@@ -13,16 +13,15 @@ from trifuse.ranker.request import Request
 from trifuse.ranker.server import Answer
 from trifuse.ranker.types import LEGS, LegReport
 
-NOTHING: dict[str, Any] = {
-    "took": 0,
-    "timed_out": False,
-    "_shards": {"total": 0, "successful": 0, "skipped": 0, "failed": 0},
-    "hits": {"total": {"value": 0, "relation": "eq"}, "max_score": None, "hits": []},
-}
-"""The answer where no leg has anything to search by."""
-
 _NOT_TOLD = "OpenSearch fused the legs, and doesn't tell what each gave a hit: explain tells the raw scores"
 _NOT_ALL_TOLD = "OpenSearch fused the legs, and tells their raw scores, but neither normalized ones nor ranks"
+
+
+def nothing(request: Request) -> dict[str, Any]:
+    """The answer where no leg has anything to search by."""
+    total = {"total": {"value": 0, "relation": "eq"}} if request.user.tracks_total else {}
+    shards = {"total": 0, "successful": 0, "skipped": 0, "failed": 0}
+    return {"took": 0, "timed_out": False, "_shards": shards, "hits": {**total, "hits": []}}
 
 
 def build_native_response(
@@ -30,6 +29,7 @@ def build_native_response(
     clicked: Clicked,
     search: NativeSearch | None,
     answer: Mapping[str, Any],
+    beside: Mapping[str, Any],
     reports: Mapping[str, LegReport],
     *,
     took_ms: int,
@@ -39,6 +39,7 @@ def build_native_response(
     Args:
         search: what was sent.
         answer: the server's.
+        beside: its answer of what is the lexical leg's alone.
         reports: every leg's.
     """
     weights = search.weights if search else {}
@@ -51,11 +52,7 @@ def build_native_response(
         # The server says 0.0 where there are no hits.
         "hits": {**answer["hits"], "max_score": answer["hits"].get("max_score") or None, "hits": hits},
     }
-    if "aggregations" in answer:
-        (matches,) = answer["aggregations"].values()
-        response["aggregations"] = {key: value for key, value in matches.items() if key != "doc_count"}
-    if "suggest" in answer:
-        response["suggest"] = answer["suggest"]
+    response.update({key: beside[key] for key in ("aggregations", "suggest") if key in beside})
     response["trifuse"] = {
         "profile": request.profile.name,
         "profile_version": request.profile_version,

@@ -1,16 +1,20 @@
-"""One `_search` in the place of a search for each leg: OpenSearch fuses. The I/O of it."""
+"""One `_search` in the place of a search for each leg: OpenSearch fuses. The I/O of it.
+
+Aggregations and suggestions, where they are asked for, take one more: they are the lexical leg's.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from opensearchpy import OpenSearch
 
 from trifuse.ranker.clicked import Clicked
 from trifuse.ranker.errors import ProfileNotNative, SearchRejected
-from trifuse.ranker.native.query import NativeSearch, native_search_of
-from trifuse.ranker.native.response import NOTHING, build_native_response, leg_reports
+from trifuse.ranker.native.query import beside_body, native_search_of
+from trifuse.ranker.native.response import build_native_response, leg_reports, nothing
 from trifuse.ranker.native.shaping import Shaping
 from trifuse.ranker.request import Request
 from trifuse.ranker.server import Answer, asking, too_many_terms
@@ -35,7 +39,6 @@ class NativeRanker:
             started: when the search began, of `time.perf_counter`.
 
         Raises:
-            BodyError: aggregations without a lexical leg.
             ProfileNotNative: the server has no `hybrid` query, or the index a pipeline that can't be kept.
             IndexMissing, SearchRejected, SearchUnavailable: there is no answer.
         """
@@ -46,10 +49,10 @@ class NativeRanker:
             search = native_search_of(
                 request, clicked.scores, weights, without=tuple(why_not), responding=responding
             )
-            answer = NOTHING
+            answer = nothing(request)
             try:
                 if search is not None:
-                    answer = self._ask(request, search)
+                    answer = self._ask(request, search.body, search.params)
                 break
             except SearchRejected as error:
                 legs = list(search.weights) if search else []
@@ -57,16 +60,21 @@ class NativeRanker:
                 if given_up is None or len(legs) == 1 or not too_many_terms(error.error):
                     raise
                 why_not[given_up] = "with it the query has more terms than OpenSearch allows"
+        beside = {} if "lexical" in why_not else self._beside(request)
         reports = leg_reports(request, clicked, search, Answer.of(answer), why_not)
         took_ms = round((time.perf_counter() - started) * 1000)
-        return build_native_response(request, clicked, search, answer, reports, took_ms=took_ms)
+        return build_native_response(request, clicked, search, answer, beside, reports, took_ms=took_ms)
 
-    def _ask(self, request: Request, search: NativeSearch) -> dict[str, Any]:
+    def _beside(self, request: Request) -> dict[str, Any]:
+        body = beside_body(request)
+        return self._ask(request, body, {**request.url.header, **request.url.naming}) if body else {}
+
+    def _ask(self, request: Request, body: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
         expression = request.target.expression
         try:
             with asking(expression):
                 answer: dict[str, Any] = self._client.search(
-                    index=expression, body=dict(search.body), params=dict(search.params)
+                    index=expression, body=dict(body), params=dict(params)
                 )
         except SearchRejected as error:
             if "unknown query [hybrid]" in str(error):

@@ -153,7 +153,7 @@ def test_clicks_belong_to_one_name(name: str, one: bool) -> None:
     ],
 )
 def test_the_default_pipeline_of_several_indices(named: list[str | None], pipeline: str | None) -> None:
-    """Worked out by searching on a server: `tests/integration/ranker/test_pipelines.py`."""
+    """As a server has it: `tests/integration/ranker/test_pipelines.py`."""
     settings = [{"index": {"search": {"default_pipeline": each}} if each else {}} for each in named]
     found = read_target("i", {str(n): {"settings": each} for n, each in enumerate(settings)})
     assert found.pipeline == pipeline
