@@ -11,6 +11,7 @@ from __future__ import annotations
 from trifuse.ranker.clicks import ClickEvidence, ClickStore
 from trifuse.ranker.errors import BodyError, RankerError, SearchRejected
 from trifuse.ranker.hybrid import HybridRanker
+from trifuse.ranker.profile_store import ProfileStore
 from trifuse.ranker.profiles import Profile
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "ClickStore",
     "HybridRanker",
     "Profile",
+    "ProfileStore",
     "RankerError",
     "SearchRejected",
 ]

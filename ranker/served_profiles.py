@@ -92,10 +92,7 @@ class ServedProfiles:
         quiet_s = self._clock() - known.asked
         if quiet_s >= TTL_S:
             known.asked += quiet_s
-            thread = Thread(target=self._refresh, args=(profile,), name="trifuse-profile", daemon=True)
-            thread.start()
-            if quiet_s >= OLD_S:
-                thread.join(PATIENCE_S)
+            self._refresh_beside(profile, PATIENCE_S if quiet_s >= OLD_S else 0.0)
         return self._known[profile].served(self._clock())
 
     def _read(self, name: str) -> _Known:
@@ -106,6 +103,15 @@ class ServedProfiles:
         if before is None or before.read <= asked:  # else a later reading was quicker
             self._known[name] = read
         return self._known[name]
+
+    def _refresh_beside(self, name: str, patience_s: float) -> None:
+        thread = Thread(target=self._refresh, args=(name,), name="trifuse-profile", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:  # no more threads
+            self._known[name].fault = str(error)
+        else:
+            thread.join(patience_s)
 
     def _refresh(self, name: str) -> None:
         try:

@@ -51,10 +51,10 @@ def list_command(as_json: JsonOption = False, opensearch: OpenSearchOption = Non
     faults: list[str] = []
     try:
         with profile_store(opensearch) as store:
-            for stored in map(store.get, store.names()):
-                versions[stored.name] = stored.version
+            for name in store.names():
                 try:
-                    profiles[stored.name] = stored.profile
+                    stored = store.get(name)
+                    profiles[name], versions[name] = stored.profile, stored.version
                 except ProfileError as error:
                     faults.append(str(error))
     except NotConfigured:

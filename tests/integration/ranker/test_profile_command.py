@@ -15,7 +15,7 @@ import pytest
 from opensearchpy import OpenSearch
 
 from trifuse.ranker.errors import ProfileMissing
-from trifuse.ranker.profile_store import ProfileStore
+from trifuse.ranker.profile_store import PROFILES_INDEX, ProfileStore
 
 TRIFUSE = "from trifuse.deploy.cli import main; main()"
 
@@ -84,6 +84,18 @@ def test_for_people(trifuse: Callable[..., Any], name: str) -> None:
     refused = trifuse("profile", "delete", name)
     assert refused.returncode == 1
     assert "Delete" in refused.stderr
+
+
+def test_a_document_that_was_changed_by_hand_hides_no_other(
+    trifuse: Callable[..., Any], client: OpenSearch, name: str
+) -> None:
+    assert trifuse("profile", "set", name, "--from", "lexical=1").returncode == 0
+    client.index(index=PROFILES_INDEX, id=name, body={"kind": "current"}, params={"refresh": "true"})
+    listed = trifuse("profile", "list", "--json")
+    assert listed.returncode == 1
+    assert f"{PROFILES_INDEX}/{name} names no version that is there" in " ".join(listed.stderr.split())
+    assert "lader" in json.loads(listed.stdout)
+    assert trifuse("profile", "rollback", name, "1").stdout == f"{name}@2 is current.\n"
 
 
 @pytest.mark.parametrize(
