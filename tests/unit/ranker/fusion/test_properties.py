@@ -38,7 +38,7 @@ def fused(
 
 @pytest.mark.parametrize(("normalization", "combination"), PAIRS)
 @given(legs=legs_of_pairs, weights=weights_of_legs, scaling=scalings, data=st.data())
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 def test_finite_complete_in_order_and_whatever_the_order_of_hits(
     normalization: str,
     combination: str,
@@ -62,7 +62,7 @@ def test_finite_complete_in_order_and_whatever_the_order_of_hits(
 
 @pytest.mark.parametrize(("normalization", "combination"), PAIRS)
 @given(legs=legs_of_pairs, weights=weights_of_legs, scaling=scalings)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 def test_as_good_in_every_leg_and_in_one_leg_more_is_never_lower(
     normalization: str, combination: str, legs: Pairs, weights: dict[str, float], scaling: Scaling
 ) -> None:
