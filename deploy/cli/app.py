@@ -24,6 +24,7 @@ from trifuse.deploy.cli import (
     study,
     sync,
     train,
+    tune,
 )
 from trifuse.deploy.cli.common import err
 from trifuse.encoder.errors import TrifuseError
@@ -66,6 +67,7 @@ services.register(app)
 study.register(app)
 sync.register(app)
 train.register(app)
+tune.register(app)
 
 
 def main() -> None:

@@ -87,6 +87,18 @@ def read_queries(path: str | Path) -> Queries:
     return found
 
 
+def read_ids(path: str | Path) -> list[str]:
+    """Query ids from a file: one a line, what follows a tab is left aside (so a file of queries will do).
+
+    Raises:
+        UnreadableInput: it can't be read, or there are none.
+    """
+    found = [line.split("\t")[0].strip() for _, line in _lines(path)]
+    if not found:
+        raise UnreadableInput(f"{path}: there are no ids in it")
+    return found
+
+
 def read_frequencies(path: str | Path) -> Frequencies:
     """How often a log has each query, from lines of id, tab, and a count or a segment (HEAD, TORSO, TAIL).
 

@@ -10,18 +10,27 @@ from trifuse.ranker.tuning.selection import Positions, Score, Search
 from trifuse.ranker.tuning.space import Setting, Space
 
 
+def require_optuna() -> Any:
+    """The package.
+
+    Raises:
+        ExtraMissing: it isn't installed.
+    """
+    try:
+        return importlib.import_module("optuna")
+    except ImportError as error:
+        raise ExtraMissing(
+            f"this search needs Optuna ({error}): pip install 'trifuse[tune]', or use grid or random"
+        ) from error
+
+
 def optuna_search(space: Space, trials: int, seed: int) -> Search:
     """A study of so many trials for each set of queries, which sees their values alone.
 
     Raises:
         ExtraMissing: Optuna isn't installed.
     """
-    try:
-        optuna = importlib.import_module("optuna")
-    except ImportError as error:
-        raise ExtraMissing(
-            f"this search needs Optuna ({error}): pip install 'trifuse[tune]', or use grid or random"
-        ) from error
+    optuna = require_optuna()
 
     def search(score: Score, train: Positions) -> list[Setting]:
         optuna.logging.set_verbosity(optuna.logging.WARNING)

@@ -12,7 +12,7 @@ from trifuse.ranker.evaluation.report import evaluated_queries
 from trifuse.ranker.evaluation.significance import bootstrap_ci, randomisation_p
 from trifuse.ranker.profiles import Profile
 from trifuse.ranker.tuning import cautions
-from trifuse.ranker.tuning.bayesian import optuna_search
+from trifuse.ranker.tuning.bayesian import optuna_search, require_optuna
 from trifuse.ranker.tuning.collected import Collected
 from trifuse.ranker.tuning.equals import worse_p
 from trifuse.ranker.tuning.measures import Measure
@@ -172,9 +172,21 @@ class _Scored:
         )
 
 
-def _search(name: str, space: Space, trials: int | None, seed: int) -> Search:
+def check_search(name: str) -> None:
+    """Refuse a search that can't be done, before the work that it would be done on.
+
+    Raises:
+        ProfileError: there is none by that name.
+        ExtraMissing: Optuna isn't installed.
+    """
     if name not in SEARCHES:
         raise ProfileError(f"there is no search {name!r}: it is one of {', '.join(SEARCHES)}")
+    if name == "optuna":
+        require_optuna()
+
+
+def _search(name: str, space: Space, trials: int | None, seed: int) -> Search:
+    check_search(name)
     if name == "grid":
         return fixed(space.grid())
     count = TRIALS[name] if trials is None else trials
