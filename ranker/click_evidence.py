@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,7 @@ POOL = 2
 """With support, so many times `candidates` of the documents that are best without it may be among them."""
 
 
-@dataclass(frozen=True, slots=True)
-class SimilarQuery:
+class SimilarQuery(NamedTuple):
     """A past query that gave evidence.
 
     Args:
@@ -141,7 +141,7 @@ class Clicks:
 
     def support(self, found: Mapping[str, float]) -> Floats:
         """What the other legs say of each past query: see `query_support`."""
-        hashes = np.frombuffer(b"".join(map(doc_hash, found)), self.sums.docs.dtype)
+        hashes = np.frombuffer(b"".join(map(_doc_hash, found)), self.sums.docs.dtype)
         places = np.minimum(np.searchsorted(self.sums.docs, hashes), max(len(self.sums.docs) - 1, 0))
         values = np.zeros(len(self.sums.docs))
         if len(values):
@@ -170,14 +170,23 @@ class Clicks:
         places = np.fromiter(self.names, np.int64)
         known[places] = everything[places]
         best = best_documents(known, self.lookup.settings.candidates)
-        named = zip([self.names[place] for place in best.tolist()], known[best].tolist(), strict=True)
-        return dict(sorted(named, key=lambda item: (-item[1], item[0])))
+        names = [self.names[place] for place in best.tolist()]
+        return {name: -score for score, name in sorted(zip((-known[best]).tolist(), names, strict=True))}
 
     def queries(self, shares: Floats) -> tuple[SimilarQuery, ...]:
         """The past queries, most similar first, ties by text."""
         documents = np.bincount(self.sums.query, minlength=len(self.past))
+        columns = zip(self.past, shares.tolist(), documents.tolist(), strict=True)
         queries = [
-            SimilarQuery(each.text, each.similarity, share, clicked_for)
-            for each, share, clicked_for in zip(self.past, shares.tolist(), documents.tolist(), strict=True)
+            SimilarQuery(text, similarity, share, clicked_for)
+            for (_, text, similarity), share, clicked_for in columns
         ]
-        return tuple(sorted(queries, key=lambda query: (-query.similarity, query.text)))
+        return tuple(sorted(queries, key=_nearest_first))
+
+
+_doc_hash = lru_cache(2**15)(doc_hash)
+"""Of what other legs find, which is much the same documents again and again; about 6 MB."""
+
+
+def _nearest_first(query: SimilarQuery) -> tuple[float, str]:
+    return -query.similarity, query.text

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -31,6 +32,7 @@ from trifuse.ranker.click_settings import MAX_CANDIDATES, ClickSettings, segment
 from trifuse.ranker.decay import HALF_LIFE_DAYS
 from trifuse.ranker.past_queries import (
     MAX_QUERY_CHARS,
+    FoundQueries,
     normalize_query,
     queries_index,
     query_id,
@@ -43,6 +45,10 @@ __all__ = ["ClickEvidence", "ClickStore", "SimilarQuery", "normalize_query"]
 
 _MOST = 2.0**53
 """Of clicks: beyond it a float doesn't count exactly, and infinity counts nothing."""
+
+
+_LEAST_S = 0.001
+"""Of a timeout: the client takes none of 0 and less."""
 
 
 class _NoSimilar(Exception):
@@ -139,28 +145,39 @@ class ClickStore:
             raise _NoSimilar("the query has no vector: only the same query was looked up")
         if lookup.settings.m == 0:
             return []
+        deadline = time.monotonic() + timeout_s
         needed = math.ceil((lookup.settings.m + lookup.leave_one_out) / lookup.settings.log_share)
-        body = similar_queries_body(vector, space, min(needed, MAX_CANDIDATES))
-        # One attempt: the client's transport would try again, and the budget would be spent several times.
+        found = FoundQueries([], complete=False)
+        for filtered in (False, True):
+            body = similar_queries_body(vector, space, min(needed, MAX_CANDIDATES), filtered=filtered)
+            answer = self._search(queries_index(index), body, deadline - time.monotonic())
+            try:
+                found = read_similar_queries(answer, space)
+            except msgspec.DecodeError as error:
+                raise _NoSimilar("similar past queries weren't found: the answer is no search's") from error
+            if found.complete:
+                break
+        return found.texts
+
+    def _search(self, name: str, body: Mapping[str, Any], timeout_s: float) -> bytes:
+        """What OpenSearch answers, asked once: the client would try again, and the budget be spent twice."""
         connection = self._client.transport.get_connection()
         try:
             _, _, answer = connection.perform_request(
                 "POST",
-                f"/{quote(queries_index(index), safe='')}/_search",
+                f"/{quote(name, safe='')}/_search",
                 body=msgspec.json.encode(body),
                 headers={"content-type": "application/json"},
-                timeout=timeout_s,
+                timeout=max(timeout_s, _LEAST_S),
             )
         except TransportError as error:
             if error.status_code == 404:
-                raise _NoSimilar(f"no past queries yet: there is no index {queries_index(index)!r}") from None
+                raise _NoSimilar(f"no past queries yet: there is no index {name!r}") from None
             raise _NoSimilar(
                 f"similar past queries weren't found: {error.status_code} {error.error}"
             ) from error
-        try:
-            return read_similar_queries(answer, space.similarity)
-        except msgspec.DecodeError as error:
-            raise _NoSimilar("similar past queries weren't found: the answer is no search's") from error
+        found: bytes = answer
+        return found
 
     def _read(self, redis: Any, index: str, past: list[PastQuery], lookup: Lookup) -> ClickEvidence:
         """The evidence of past queries, and of the same query where it is public and waits for its vector."""

@@ -37,7 +37,8 @@ from trifuse.ranker.served_profiles import ServedProfiles
 from trifuse.ranker.signals import encode
 from trifuse.ranker.target import check_collapse, index_expression
 from trifuse.ranker.targets import Targets
-from trifuse.ranker.types import ClickLookup
+from trifuse.ranker.types import ClickLookup, Key
+from trifuse.ranker.unseen import may_stay_unseen, tells
 
 _READ_TIMEOUT_S = 2.0
 """Of a stored profile: it is read beside searches, and again soon."""
@@ -135,9 +136,8 @@ class HybridRanker:
             # A hit from an index that wasn't known: an alias was moved meanwhile, perhaps to another space.
             if all(hit["_index"] in request.target.indices for hit in retrieved.raw_hits):
                 break
-        missing = [key for key in ranking.keys if key not in documents]
-        by_query = retrieved.reports["lexical"].state != "failed"
-        documents |= fetch(self._client, request, missing, by_query=by_query)
+        if documents is None:
+            documents = self._fetch(request, retrieved, ranking)
         took_ms = round((time.perf_counter() - started) * 1000)
         return build_response(request, retrieved, ranking, documents, took_ms=took_ms)
 
@@ -197,23 +197,34 @@ class HybridRanker:
 
     def _retrieve(
         self, request: Request, looked_up: Callable[[], Clicked]
-    ) -> tuple[Retrieved, Ranking, Documents]:
-        """What each leg brought, the ranking, and such documents of its page as came along.
+    ) -> tuple[Retrieved, Ranking, Documents | None]:
+        """What each leg brought, the ranking, and the documents of its page where they came along.
 
-        The legs are searched while the clicks are looked up. Then those clicked documents that none brought
-        are checked, and in the same request the page is fetched that they lead to if they all are there.
+        The legs are searched while the clicks are looked up. Of clicked documents that none brought it isn't
+        known whether they are there. If they all are, they lead to a page, which is fetched: where only those
+        on it matter, that tells of them, else the others are checked in the same request.
         """
         answers = ask_legs(self._client, request)
         clicked = supported(request, looked_up(), answers)
         ids = unchecked(request, clicked, answers)
-        documents: Documents = {}
         if ids:
             guess = presumed(request, clicked, answers, ids)
-            ranking = rank(request, guess) if guess else None
-            page = ranking.keys if ranking else []
-            answer, documents = check(self._client, request, ids, page, plainly=routed(answers))
-            if guess and ranking and (right := confirmed(guess, answer)):
-                return right, ranking, documents
+            page: list[Key] = []
+            if guess is not None:
+                ranking = rank(request, guess)
+                if may_stay_unseen(request, guess):
+                    documents = self._fetch(request, guess, ranking)
+                    if tells(ranking.keys, documents, set(ids)):
+                        return guess, ranking, documents
+                else:
+                    page = ranking.keys
+            answer, fetched = check(self._client, request, ids, page, plainly=routed(answers))
+            if page and guess is not None and (right := confirmed(guess, answer)):
+                return right, ranking, fetched
             answers["clicks"] = answer
         retrieved = read_answers(request, clicked, answers)
-        return retrieved, rank(request, retrieved), documents
+        return retrieved, rank(request, retrieved), None
+
+    def _fetch(self, request: Request, retrieved: Retrieved, ranking: Ranking) -> Documents:
+        by_query = retrieved.reports["lexical"].state != "failed"
+        return fetch(self._client, request, ranking.keys, by_query=by_query)

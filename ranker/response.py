@@ -12,6 +12,7 @@ from trifuse.ranker.ranking import Ranking
 from trifuse.ranker.request import Request
 from trifuse.ranker.retrieved import Retrieved
 from trifuse.ranker.types import Key
+from trifuse.ranker.unseen import dense_is_full
 
 _PAST_QUERIES = 10
 """So many of the past queries that gave evidence are shown."""
@@ -22,9 +23,12 @@ def total_hits(request: Request, retrieved: Retrieved) -> dict[str, Any]:
 
     The relation is `eq` where that is the size of the union of the legs' matches, and `gte` where the union
     may be larger: a leg was cut at its depth, or failed, or what it brought may be lexical matches or not.
+    Where the dense leg was cut, documents that clicks alone brought aren't counted: they may be gone.
     """
     lexical = set(retrieved.hits.get("lexical", LegHits()).keys)
-    others = {key for leg, hits in retrieved.hits.items() if leg != "lexical" for key in hits.keys}
+    full = dense_is_full(request, retrieved)
+    legs = ["dense"] if full else ["dense", "clicks"]
+    others = {key for leg in legs for key in retrieved.hits.get(leg, LegHits()).keys}
     counted, exact = len(lexical), retrieved.reports["lexical"].state != "failed"
     bounded = False
     if retrieved.lexical_total is not None:
@@ -106,7 +110,9 @@ def build_response(
         "filter": request.filters.as_dict(),
         "query": {"frequency": clicked.frequency, "segment": clicked.segment},
     }
-    if request.user.page.get("explain"):  # not unasked: these are what other people typed
+    if request.user.page.get("explain"):
+        answer["trifuse"]["features"] = None if retrieved.features is None else asdict(retrieved.features)
+        # Not unasked: these are what other people typed.
         past = clicked.queries[:_PAST_QUERIES]
-        answer["trifuse"]["legs"]["clicks"]["queries"] = [asdict(query) for query in past]
+        answer["trifuse"]["legs"]["clicks"]["queries"] = [query._asdict() for query in past]
     return answer

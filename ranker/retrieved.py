@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from trifuse.ranker.clicked import Clicked
 from trifuse.ranker.errors import SearchRejected
+from trifuse.ranker.features import Features
 from trifuse.ranker.fuse import opinion
 from trifuse.ranker.fusion import LegHits
 from trifuse.ranker.page import key_of
@@ -30,7 +31,7 @@ class Retrieved:
         hits: leg to its documents, at most the profile's depth, and its `clicks.candidates`.
         reports: every leg's report.
         weights: leg to the weight that it is fused with.
-        rule: of the profile, that set them; None where none did.
+        rule, features: the rule that set it, and what rules went by: see `Weighed`.
     """
 
     answers: Mapping[str, Answer]
@@ -39,6 +40,7 @@ class Retrieved:
     reports: Mapping[str, LegReport]
     weights: Mapping[str, float]
     rule: str | None
+    features: Features | None
 
     @property
     def raw_hits(self) -> list[Mapping[str, Any]]:
@@ -115,7 +117,7 @@ def read_answers(request: Request, clicked: Clicked, answers: Mapping[str, Answe
         reports[leg] = _report(request, clicked, leg, answer, before, len(brought.keys), len(hits[leg].keys))
     fused = weighed(request.profile, request.text, clicked.segment, hits)
     reports = {leg: _weighed(report, request, leg, fused) for leg, report in reports.items()}
-    return Retrieved(answers, clicked, fused.hits, reports, fused.weights, fused.rule)
+    return Retrieved(answers, clicked, fused.hits, reports, fused.weights, fused.rule, fused.features)
 
 
 def supported(request: Request, clicked: Clicked, answers: Mapping[str, Answer]) -> Clicked:
@@ -163,11 +165,12 @@ def _before(request: Request, clicked: Clicked) -> dict[str, LegReport]:
     return {"lexical": lexical, "dense": request.encoded.dense, "clicks": clicked.report}
 
 
-def _clicked(clicked: Clicked, answers: Mapping[str, Answer]) -> Iterable[tuple[Key, float | None]]:
+def _clicked(clicked: Clicked, answers: Mapping[str, Answer]) -> Iterator[tuple[Key, float]]:
     """Documents that any leg brought, and that were clicked."""
     scores = clicked.scores
-    hits = (hit for answer in answers.values() for hit in answer.hits)
-    return ((key_of(hit), scores[hit["_id"]]) for hit in hits if hit["_id"] in scores)
+    for leg, answer in answers.items():
+        keys = map(key_of, answer.hits) if leg == "clicks" else answer.ranked.keys
+        yield from ((key, scores[key.id]) for key in keys if key.id in scores)
 
 
 def _reaching(request: Request, leg: str, hits: LegHits) -> LegHits:

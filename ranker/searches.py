@@ -50,7 +50,7 @@ def ask_legs(client: OpenSearch, request: Request) -> dict[str, Answer]:
 
 def check(
     client: OpenSearch, request: Request, ids: Sequence[str], page: Sequence[Key], *, plainly: bool = False
-) -> tuple[Answer, Documents]:
+) -> tuple[Answer, Documents | None]:
     """Which of the documents are there and match the filters; and, in the same request, a page.
 
     Args:
@@ -58,19 +58,21 @@ def check(
         plainly: documents may have routings of their own.
 
     Returns:
-        an answer whose error says what went wrong, if anything did; and of the page's documents those that
-        were found, which is none where the page can't be fetched in this way.
+        an answer whose error says what went wrong, if anything did; and the page's documents, None where it
+        can't be fetched in this way.
     """
     bodies = [request.clicks_body(ids)] if plainly else request.check_bodies(ids)
     pages = [request.page_body(page)] if page else []
     try:
         answers = ask(client, request, [*bodies, *pages])
-        documents = {key_of(hit): hit for each in answers[len(bodies) :] for hit in each.hits}
+        documents = None
+        if page and answers[-1].error is None:
+            documents = {key_of(hit): hit for hit in answers[-1].hits}
         answer = answers[0] if plainly else checked(answers[: len(bodies)], ids)
         if answer is None:
             answer, _ = check(client, request, ids, (), plainly=True)
     except RankerError as error:
-        return Answer(503, {"reason": str(error)}, {}), {}
+        return Answer(503, {"reason": str(error)}, {}), None
     return answer, documents
 
 
@@ -83,7 +85,7 @@ def fetch(client: OpenSearch, request: Request, keys: Sequence[Key], *, by_query
     Raises:
         IndexMissing, SearchRejected, SearchUnavailable: they weren't fetched.
     """
-    size = len(keys)
+    size = min(len(keys) + 1, MAX_DEPTH)  # one more shows whether documents share an id
     while keys:
         body = request.page_body(keys, by_query=by_query, size=size)
         try:

@@ -8,6 +8,7 @@ from typing import Any
 from opensearchpy import OpenSearch
 
 from trifuse.ranker import HybridRanker, Profile
+from trifuse.ranker.click_settings import ClickSettings
 
 STROKE = {"query": {"match": {"title": "stroke"}}}
 MINE = {"term": {"tenant": "a"}}
@@ -150,3 +151,49 @@ def test_an_index_that_may_be_missing_and_is(client: OpenSearch, index_name: str
     ranker = HybridRanker(client, None, given_clicks({"1": 1.0}), LEXICAL)
     response = ranker.search(index_name, STROKE, text="stroke", params={"ignore_unavailable": True})
     assert response["hits"]["hits"] == []
+
+
+def angled(count: int) -> list[dict[str, Any]]:
+    return [{"_id": f"d{n}", "title": "asthma", "angle": n} for n in range(count)]
+
+
+UNSEEN = Profile(
+    weights={"lexical": 0.5, "dense": 0.5, "clicks": 5.0}, depth=4, clicks=ClickSettings(support=0)
+)
+
+
+def test_the_page_itself_tells_of_the_clicked_documents_on_it(
+    client: OpenSearch, make_index: Callable[..., str], given_clicks: Any, tiny: Any
+) -> None:
+    """d8 is on it; d9, and one that is gone, were clicked too little: the page is all that is asked for."""
+    index = make_index(angled(10))
+    counting = Counting(client)
+    clicks = given_clicks({"d8": 0.5, "gone": 0.02, "d9": 0.01})
+    ranker = HybridRanker(counting, tiny, clicks, UNSEEN)  # type: ignore[arg-type]
+    response = ranker.search(index, STROKE, text="stroke", size=2)
+    assert counting.asked == ["msearch", "search"]
+    assert [hit["_id"] for hit in response["hits"]["hits"]] == ["d8", "d0"]
+    assert response["hits"]["total"] == {"value": 4, "relation": "gte"}
+
+
+def test_f9_pages_agree_where_a_clicked_document_is_gone(
+    client: OpenSearch, make_index: Callable[..., str], given_clicks: Any, tiny: Any
+) -> None:
+    """It would have been first; and the total is the same from every page."""
+    index = make_index(angled(10))
+    ranker = HybridRanker(client, tiny, given_clicks({"gone": 0.9, "d8": 0.5}), UNSEEN)
+    pages = [ranker.search(index, STROKE, text="stroke", from_=at, size=2)["hits"] for at in (0, 2)]
+    whole = ranker.search(index, STROKE, text="stroke", size=4)["hits"]
+    assert [[hit["_id"] for hit in page["hits"]] for page in pages] == [["d8", "d0"], ["d1", "d2"]]
+    assert [hit["_id"] for hit in whole["hits"]] == ["d8", "d0", "d1", "d2"]
+    assert pages[0]["total"] == pages[1]["total"] == whole["total"] == {"value": 4, "relation": "gte"}
+
+
+def test_a_clicked_document_on_the_page_that_is_there_twice(
+    client: OpenSearch, make_index: Callable[..., str], given_clicks: Any, tiny: Any
+) -> None:
+    """Under a routing too, which no hit of the other legs has."""
+    index = make_index([*angled(5), {"_id": "d4", "title": "asthma", "angle": 90, "_routing": "d"}], shards=4)
+    ranker = HybridRanker(client, tiny, given_clicks({"d4": 0.5}), UNSEEN)
+    hits = ranker.search(index, STROKE, text="stroke", size=3)["hits"]["hits"]
+    assert [(hit["_id"], hit.get("_routing", "")) for hit in hits] == [("d4", ""), ("d4", "d"), ("d0", "")]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import numpy as np
 import pytest
@@ -57,12 +59,15 @@ def test_ids_are_24_hex_digits_and_differ() -> None:
     assert queries_index("trials") == "trifuse-queries-trials"
 
 
-def test_the_search_is_restricted_to_one_space_and_fetches_no_vectors() -> None:
+def test_the_search_fetches_no_vectors_and_tells_of_other_spaces_or_keeps_them_out() -> None:
     body = similar_queries_body(np.array([1, 0, 0], np.float32), SPACE, m=7)
-    knn = body["query"]["knn"]["trifuse_vector"]
-    assert (body["size"], knn["k"], knn["vector"]) == (7, 7, [1.0, 0.0, 0.0])
-    assert body["stored_fields"] == "_none_"
-    assert knn["filter"] == {"term": {"trifuse.fields.trifuse_vector.space": query_space(SPACE).id}}
+    assert body["query"]["knn"]["trifuse_vector"] == {"vector": [1.0, 0.0, 0.0], "k": 7}
+    assert (body["size"], body["stored_fields"]) == (7, "_none_")
+    assert body["docvalue_fields"] == ["normalized", "trifuse.fields.trifuse_vector.space"]
+    filtered = similar_queries_body(np.array([1, 0, 0], np.float32), SPACE, m=7, filtered=True)
+    assert filtered["query"]["knn"]["trifuse_vector"]["filter"] == {
+        "term": {"trifuse.fields.trifuse_vector.space": query_space(SPACE).id}
+    }
 
 
 @pytest.mark.parametrize(
@@ -80,12 +85,25 @@ def test_similarities_come_back_from_scores(score: float, kind: str, expected: f
     assert similarity_of(score, kind) == pytest.approx(expected)  # type: ignore[arg-type]
 
 
+def hit(score: float, normalized: str, *spaces: str) -> dict[str, Any]:
+    fields = {"normalized": [normalized], "trifuse.fields.trifuse_vector.space": list(spaces)}
+    return {"_index": "trifuse-queries-i", "_score": score, "fields": fields}
+
+
 def test_the_answer_is_normal_forms_and_similarities() -> None:
-    answer = b"""{"took": 3, "hits": {"max_score": 0.98, "hits": [
-        {"_index": "trifuse-queries-i", "_score": 0.98, "fields": {"normalized": ["asthma"]}},
-        {"_index": "trifuse-queries-i", "_score": 0.75, "fields": {"normalized": ["copd"]}}]}}"""
-    assert read_similar_queries(answer, "cosine") == [("asthma", pytest.approx(0.96)), ("copd", 0.5)]
-    assert read_similar_queries(b'{"hits": {"hits": []}}', "dot") == []
+    ours = query_space(SPACE).id
+    hits = [hit(0.98, "asthma", ours), hit(0.75, "copd", ours)]
+    found = read_similar_queries(msgspec.json.encode({"took": 3, "hits": {"hits": hits}}), SPACE)
+    assert found == ([("asthma", pytest.approx(0.96)), ("copd", 0.5)], True)
+    assert read_similar_queries(b'{"hits": {"hits": []}}', SPACE) == ([], True)
+
+
+def test_past_queries_of_another_space_are_left_out_and_told_of() -> None:
+    marked = hit(0.9, "copd", query_space(SPACE).id)
+    unmarked = {"_score": 0.8, "fields": {"normalized": ["stroke"]}}
+    for other in (hit(0.98, "asthma", "other-1"), unmarked):
+        found = read_similar_queries(msgspec.json.encode({"hits": {"hits": [other, marked]}}), SPACE)
+        assert found == ([("copd", pytest.approx(0.8))], False)
 
 
 @pytest.mark.parametrize(
@@ -101,4 +119,4 @@ def test_the_answer_is_normal_forms_and_similarities() -> None:
 )
 def test_another_answer_is_refused(answer: bytes) -> None:
     with pytest.raises(msgspec.DecodeError):
-        read_similar_queries(answer, "cosine")
+        read_similar_queries(answer, SPACE)
