@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from trifuse.ranker.features import Features
 from trifuse.ranker.fusion import LegHits
 from trifuse.ranker.profiles import Profile
-from trifuse.ranker.rules import Features, first_rule
+from trifuse.ranker.rules import first_rule
 
 
 @dataclass(frozen=True)
@@ -16,13 +17,15 @@ class Weighed:
 
     Args:
         weights: leg to weight.
-        rule: the name, or the number, of the profile's rule that holds; None: none does.
         hits: leg to its documents, of legs whose weight isn't 0: one of weight 0 brings nothing.
+        rule: the name, or the number, of the profile's rule that holds; None: none does.
+        features: what its rules go by; None: it has no rules.
     """
 
     weights: Mapping[str, float]
-    rule: str | None
     hits: Mapping[str, LegHits]
+    rule: str | None = None
+    features: Features | None = None
 
 
 def weighed(profile: Profile, text: str, segment: str | None, hits: Mapping[str, LegHits]) -> Weighed:
@@ -33,9 +36,10 @@ def weighed(profile: Profile, text: str, segment: str | None, hits: Mapping[str,
         segment: of the query in the click log; None: not known.
         hits: what the legs brought.
     """
-    weights, rule = profile.weights_in(segment), None
+    weights, rule, features = profile.weights_in(segment), None, None
     if profile.rules:
         features = Features.of(text, segment, {leg: each.scores for leg, each in hits.items()})
         if found := first_rule(profile.rules, features):
             rule, weights = found[0], {**weights, **found[1]}
-    return Weighed(weights, rule, {leg: each for leg, each in hits.items() if weights[leg] > 0})
+    brought = {leg: each for leg, each in hits.items() if weights[leg] > 0}
+    return Weighed(weights, brought, rule, features)

@@ -20,7 +20,7 @@ FLAT = Rule({"lexical_entropy": (0.9, None), "dense_entropy": (None, 0.1)}, {"de
 
 
 def test_without_rules_the_profiles_own() -> None:
-    assert weighed(Profile(weights=WEIGHTS), "stroke", None, HITS) == Weighed(WEIGHTS, None, HITS)
+    assert weighed(Profile(weights=WEIGHTS), "stroke", None, HITS) == Weighed(WEIGHTS, HITS)
 
 
 def test_the_segment_weighs_clicks() -> None:
@@ -45,5 +45,7 @@ def test_a_rule_by_what_the_legs_brought() -> None:
     profile = Profile(weights=WEIGHTS, rules=(SHORT, FLAT))
     found = weighed(profile, "acute heart failure", None, HITS)
     assert (found.rule, found.weights) == ("2", {**WEIGHTS, "dense": 0.9})
+    assert found.features is not None
+    assert (found.features.words, found.features.lexical_entropy) == (3, 1.0)
     none = weighed(profile, "acute heart failure", None, {**HITS, "dense": LegHits()})
     assert (none.rule, none.weights) == (None, WEIGHTS)
