@@ -23,8 +23,6 @@ MEANS = {
 }
 """Our combinations to the server's: with weights that sum to 1 its arithmetic mean is the weighted sum."""
 
-_REMEDY = "; or take the execution 'client'"
-
 Processor = Mapping[str, Any]
 """One processor of a search pipeline: its type to its settings."""
 
@@ -33,10 +31,13 @@ def require_native(profile: Profile) -> None:
     """Refuse a profile that the server's `hybrid` query can't rank by.
 
     Raises:
-        ProfileNotNative: naming the first cause.
+        ProfileNotNative: naming every cause.
     """
-    for cause in _causes(profile):
-        raise ProfileNotNative(f"the profile {profile.name!r} can't run natively: {cause}{_REMEDY}")
+    causes = "; ".join(_causes(profile))
+    if causes:
+        raise ProfileNotNative(
+            f"the profile {profile.name!r} can't run natively: {causes}; or take the execution 'client'"
+        )
 
 
 def _causes(profile: Profile) -> Iterator[str]:
@@ -59,11 +60,11 @@ def _causes(profile: Profile) -> Iterator[str]:
 
 def _normalization_causes(profile: Profile, legs: Sequence[str]) -> Iterator[str]:
     names = {leg: profile.normalization_of(leg) for leg in legs}
-    for leg, name in names.items():
-        if name not in NORMALIZATIONS:
-            known = ", ".join(NORMALIZATIONS)
-            yield f"the server has no normalization {name!r}, which {leg} has: give all legs one of {known}"
-    if len(set(names.values())) > 1:
+    known = ", ".join(NORMALIZATIONS)
+    others = {leg: name for leg, name in names.items() if name not in NORMALIZATIONS}
+    for leg, name in others.items():
+        yield f"the server has no normalization {name!r}, which {leg} has: give all legs one of {known}"
+    if not others and len(set(names.values())) > 1:
         each = ", ".join(f"{leg} {name}" for leg, name in names.items())
         yield f"the server normalises all legs alike, and here they differ ({each}): give all legs one"
     if "z_score" in names.values() and MEANS.get(profile.combination) != "arithmetic_mean":
