@@ -10,6 +10,7 @@ import typer
 from rich.table import Table
 
 from trifuse.deploy.cli.clicks_forget import forget_command
+from trifuse.deploy.cli.clicks_judgements import judgements_command
 from trifuse.deploy.cli.clicks_load import load_command
 from trifuse.deploy.cli.clicks_options import (
     MAX_A_DAY,
@@ -34,7 +35,7 @@ from trifuse.worker.clicks.show import clicked_documents, top_queries
 
 clicks = typer.Typer(
     name="clicks",
-    help="The click log: load it, look at it, make its counts again, forget parts of it.",
+    help="The click log: load it, look at it, judge by it, make its counts again, forget parts of it.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
@@ -146,6 +147,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "show": show_command,
     "sessions": sessions_command,
     "positions": positions_command,
+    "judgements": judgements_command,
     "rebuild": rebuild_command,
     "forget": forget_command,
 }

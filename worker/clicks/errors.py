@@ -9,6 +9,7 @@ WorkerError
     ├── UnwritableReport     a file for what is rejected that can't be written
     ├── NoEvents             no event of that index is kept
     ├── NoPages              no page of results that was shown is known
+    ├── NothingJudged        no document was shown often enough to be judged by its clicks
     ├── NothingSelected      events are to be forgotten, and it isn't said which
     ├── Unsettled            queries that are clicked for faster than they can be counted anew
     └── BadCurve             click-through rates by rank that are none
@@ -49,6 +50,10 @@ class NoEvents(ClickLogError):
 
 class NoPages(ClickLogError):
     """No page of results that was shown is known."""
+
+
+class NothingJudged(ClickLogError):
+    """No document was shown often enough to be judged by its clicks."""
 
 
 class NothingSelected(ClickLogError):

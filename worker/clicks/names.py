@@ -1,0 +1,35 @@
+"""What is behind the hashes and ids of the click log: documents' ids, and past queries' texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from opensearchpy import OpenSearch
+from opensearchpy.exceptions import NotFoundError
+from redis.client import NEVER_DECODE
+
+from trifuse.ranker.decay import HALF_LIFE_DAYS
+from trifuse.ranker.keys import docs_key
+from trifuse.ranker.past_queries import queries_index
+
+
+def document_names(redis: Any, index: str, hashes: Sequence[bytes]) -> list[str | None]:
+    """The ids of documents by their hashes; None where none is kept: nothing was ever clicked there."""
+    if not hashes:
+        return []
+    found = redis.execute_command("HMGET", docs_key(index, HALF_LIFE_DAYS), *hashes, **{NEVER_DECODE: []})
+    return [None if name is None else name.decode() for name in found]
+
+
+def query_texts(client: OpenSearch, index: str, ids: Sequence[str]) -> dict[str, str]:
+    """The texts of past queries by their ids, of those that the query index has."""
+    if not ids:
+        return {}
+    try:
+        found = client.mget(
+            index=queries_index(index), body={"ids": list(ids)}, params={"_source_includes": "text"}
+        )
+    except NotFoundError:
+        return {}
+    return {doc["_id"]: doc["_source"]["text"] for doc in found["docs"] if doc.get("found")}
