@@ -52,7 +52,10 @@ def title_of(source: Mapping[str, Any]) -> str:
 
 
 def profile_lines(response: Mapping[str, Any]) -> list[Text]:
-    """Which version of a stored profile ranked, whether it may be an old one, and by which of its rules."""
+    """Which version of a stored profile ranked, whether it may be an old one, and by which of its rules.
+
+    Where it was asked to explain, also what the rules go by.
+    """
     told = response["trifuse"]
     lines = []
     if told.get("profile_version") is not None:
@@ -61,7 +64,14 @@ def profile_lines(response: Mapping[str, Any]) -> list[Text]:
         lines.append(Text(f"profile  {told['profile_note']}", style="yellow"))
     if told.get("rule") is not None:
         lines.append(Text(f"rule     {told['rule']}"))
+    if features := told.get("features"):
+        known = (f"{name} {_plain(value)}" for name, value in features.items() if value is not None)
+        lines.append(Text(f"rules go by {', '.join(known)}", style="dim"))
     return lines
+
+
+def _plain(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def leg_lines(response: Mapping[str, Any]) -> list[Text]:

@@ -116,8 +116,12 @@ def test_a_rule_weighs_by_the_query(client: OpenSearch, index: str, tiny: Any) -
         assert ruled["trifuse"]["legs"]["lexical"]["weight"] == 0.0
         assert ruled["trifuse"]["legs"]["lexical"]["state"] == "off"
         assert all(hit["trifuse"]["legs"]["lexical"] is None for hit in ruled["hits"]["hits"])
-        without = ranker.search(index, text="stroke stroke")
+        without = ranker.search(index, text="stroke stroke", explain=True)
         assert (best(without), without["trifuse"]["rule"]) == ("words", None)
+        features = without["trifuse"]["features"]
+        assert (features["words"], features["segment"]) == (2, None)
+        assert 0 < features["lexical_entropy"] < 0.001, "of two hits"
+        assert 0 < features["dense_entropy"] < 1
 
 
 def test_a_rule_by_segment_and_clicks(

@@ -126,3 +126,6 @@ def test_a_stored_profile_says_its_version_and_what_it_may_lack() -> None:
         "profile  read 9 s ago",
         "rule     short",
     ]
+    features = {"words": 2, "segment": None, "lexical_entropy": 0.83333, "dense_entropy": 1.0}
+    (line,) = profile_lines({"trifuse": {"features": features}})
+    assert line.plain == "rules go by words 2, lexical_entropy 0.833, dense_entropy 1"
