@@ -27,6 +27,8 @@ CLOSENESS = (0.6, 0.98)
 NEAR = 50
 """Documents that are clicked for a query are among so many nearest to it."""
 
+_MERGE_S = 1800.0
+
 
 @dataclass(frozen=True)
 class PastClicks:
@@ -82,12 +84,14 @@ def past_clicks(
 
 
 def write_past_queries(client: OpenSearch, index: str, space: EncoderSpace, past: PastClicks) -> None:
-    """Make the index of past queries, as intake and the workers would leave it."""
+    """Make the index of past queries, as intake and `trifuse sync --wait` leave it: of one segment."""
     name = queries_index(index)
     client.indices.create(index=name, body=queries_body(query_space(space)))
     refused = [item for item in stream_bulk(client, _actions(name, space, past)) if not item.ok]
     if refused:
         raise SystemExit(f"{len(refused)} past queries were refused: {refused[0].reason}")
+    merging = {"max_num_segments": 1, "request_timeout": _MERGE_S}
+    client.indices.forcemerge(index=name, params=merging)
     client.indices.refresh(index=name)
 
 

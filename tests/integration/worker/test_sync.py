@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -263,6 +264,25 @@ def test_sentences_and_past_queries_are_synced_with_the_index(make_library, inde
     report = sync(library.client, index_name, postman, wait=True, patience=QUICK)
     assert report == SyncReport(pending=0, embedded=3, skipped=0, failed=0)
     assert sorted(postman.ids) == ["1", "1-0", "q"]
+
+
+def test_past_queries_end_up_in_one_segment(make_library, index_name, postman) -> None:
+    make_library(index_name)
+    queries = make_library(f"trifuse-queries-{index_name}")
+    for number in range(3):
+        queries.put(str(number), f"light house {number}")
+        queries.client.indices.refresh(index=queries.name)
+
+    def segments() -> int:
+        found = queries.client.indices.segments(index=queries.name)["indices"][queries.name]["shards"]["0"]
+        return sum(segment["search"] for segment in found[0]["segments"].values())
+
+    assert segments() == 3
+    sync(queries.client, index_name, postman, wait=True, patience=QUICK)
+    deadline = time.monotonic() + 60
+    while segments() > 1 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert segments() == 1
 
 
 def test_an_alias_stands_for_its_indexes(make_library, index_name, postman) -> None:
