@@ -38,7 +38,7 @@ class Judged(msgspec.Struct, frozen=True):
     Args:
         query, text: its id, and what users typed.
         grades: document's id to grade, the best first; 1 and more is relevant.
-        unsure: how many documents more were shown, too seldom to be judged.
+        unsure: how many documents more were shown, too seldom to be judged or never clicked.
     """
 
     query: str

@@ -108,6 +108,15 @@ def test_wrong_usage_is_status_2(
     assert message in done.stderr
 
 
+@pytest.mark.parametrize("name", ["r.json", "r.rejected.ndjson"])
+def test_what_is_read_isnt_written_over(environment: dict[str, str], tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(_lines(_study(1)))
+    done = _run([name, "--index", "x", "--report", "r.json"], environment, tmp_path)
+    assert done.returncode == 2
+    assert "--report" in done.stderr
+    assert (tmp_path / name).read_text() == _lines(_study(1))
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_b6_interrupted_while_it_waits_for_input(
     client: OpenSearch, index_name: str, environment: dict[str, str], tmp_path: Path, number: signal.Signals
