@@ -21,6 +21,7 @@ from trifuse.indexer.hints import Enqueue, Hint
 from trifuse.indexer.mapping import index_body
 from trifuse.indexer.sync import Patience, SyncReport, sync
 from trifuse.ranker.click_records import merged
+from trifuse.ranker.click_redis import clicks_counted
 from trifuse.ranker.decay import HALF_LIFE_DAYS
 from trifuse.ranker.keys import clicks_key, queries_key
 from trifuse.worker.clicks.compaction import read_strings
@@ -223,7 +224,9 @@ class Clicks:
         """How often each query was clicked for, and its documents, by key."""
         redis, of = self._stack.redis, (self._index, HALF_LIFE_DAYS)
         counted = {
-            queries_key(*of): {key: float(value) for key, value in redis.hgetall(queries_key(*of)).items()}
+            queries_key(*of): {
+                key: clicks_counted(value) or 0.0 for key, value in redis.hgetall(queries_key(*of)).items()
+            }
         }
         keys = list(redis.scan_iter(match=clicks_key(*of, "*"), count=1000))
         sums = merged(read_strings(redis, keys), self._events[0].timestamp or 0.0, HALF_LIFE_DAYS)

@@ -29,6 +29,7 @@ from redis import Redis
 
 from trifuse.ranker import ClickStore
 from trifuse.ranker.click_records import merged
+from trifuse.ranker.click_redis import clicks_counted
 from trifuse.ranker.decay import HALF_LIFE_DAYS
 from trifuse.ranker.keys import clicks_key, queries_key
 from trifuse.ranker.past_queries import normalize_query, query_id
@@ -101,7 +102,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         writer.join()
         took = wrote.get() if writer.exitcode == 0 else math.inf
         events = int(options.rate * options.seconds) + options.documents
-        counted = int(redis.hget(queries_key(INDEX, HALF_LIFE_DAYS), query) or 0)
+        counted = int(clicks_counted(redis.hget(queries_key(INDEX, HALF_LIFE_DAYS), query)) or 0)
         sums = merged([redis.get(key)], time.time(), HALF_LIFE_DAYS)
         left = 2 ** -((time.time() - now + 1) / (HALF_LIFE_DAYS * 86_400))  # the others faded since the start
         clicks = float(sums.clicks.sum())

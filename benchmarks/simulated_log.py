@@ -17,6 +17,7 @@ from simulator import simulate
 from trifuse.encoder.types import Encoder
 from trifuse.ranker import ClickStore, HybridRanker, Profile
 from trifuse.ranker.click_records import merged
+from trifuse.ranker.click_redis import clicks_counted
 from trifuse.ranker.decay import HALF_LIFE_DAYS
 from trifuse.ranker.evaluation import rank_all
 from trifuse.ranker.evaluation.frequencies import log_frequencies, query_segments
@@ -155,5 +156,5 @@ class SimulatedLog:
                 found[name, f"{int(sums.docs[doc]):016x}"] = (clicks, expected)
         key = queries_key(self.index, HALF_LIFE_DAYS)
         for query, count in self.redis.hscan_iter(key, count=10_000):
-            found[query, ""] = (float(count), 0.0)
+            found[query, ""] = (clicks_counted(count) or 0.0, 0.0)
         return found

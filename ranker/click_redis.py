@@ -67,14 +67,18 @@ def read_clicks(
         keys = [prefix + each for each in queries]
         pipeline.execute_command("MGET", *keys, **_AS_BYTES)
     frequency, *strings = pipeline.execute()
-    return (strings[0] if strings else []), _number(frequency)
+    return (strings[0] if strings else []), clicks_counted(frequency)
 
 
-def _number(value: bytes | str | None) -> float | None:
-    """A count as it is kept; None where there is none, or something else wrote there."""
+def clicks_counted(value: bytes | str | None) -> float | None:
+    """How often a query was clicked for, from what is kept of it; None where that is no count.
+
+    >>> clicks_counted("12 20787")  # the day on which its records were last given their whole lifetime
+    12.0
+    """
     try:
-        return None if value is None or math.isnan(number := float(value)) else number
-    except ValueError:
+        return None if value is None or math.isnan(number := float(value.split()[0])) else number
+    except (ValueError, IndexError):
         return None
 
 

@@ -4,7 +4,7 @@
 |---|---|---|---|
 | `trifuse:{NAME}:hD:q:QUERY` | string | a past query's clicks, as records | 400 days |
 | `trifuse:{NAME}:hD:docs` | hash | hash of a document's id → its id | 400 days |
-| `trifuse:{NAME}:hD:queries` | hash | public past query's id → its clicks | 400 days |
+| `trifuse:{NAME}:hD:queries` | hash | public past query's id → its clicks and last renewal | 400 days |
 | `trifuse:{NAME}:hD:few` | hash | other past query's id → its clicks and visitors | 400 days |
 | `trifuse:{NAME}:hD:seen:DAY` | set | marks of counted events that have no visitor | 8 days |
 | `trifuse:{NAME}:hD:visits:DAY` | hash | visitor's mark → marks of the clicks counted that day | 8 days |

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from trifuse.ranker.click_redis import clicks_counted
 from trifuse.ranker.click_settings import segment_of
 from trifuse.ranker.decay import HALF_LIFE_DAYS
 from trifuse.ranker.errors import UnreadableInput
@@ -32,7 +33,7 @@ def log_frequencies(
     scores: list[Any] = []
     for start in range(0, len(members), _BATCH):
         scores += redis.hmget(key, members[start : start + _BATCH])
-    return {query: int(score or 0) for query, score in zip(queries, scores, strict=True)}
+    return {query: int(clicks_counted(score) or 0) for query, score in zip(queries, scores, strict=True)}
 
 
 def query_segments(frequencies: Mapping[str, int | str], *, leave_one_out: bool = False) -> dict[str, str]:

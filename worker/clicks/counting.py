@@ -4,12 +4,14 @@
 
 What an event adds and its mark of being counted are written by one script (`counting_script`), so that
 nothing can come between them. A query's clicks are a string that is only appended to; where one has grown,
-`count` compacts it (`compaction`).
+`count` compacts it (`compaction`). While Redis counts some items, the next are packed.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from itertools import compress
 from typing import Any
 
 import msgspec
@@ -31,6 +33,7 @@ from trifuse.worker.clicks.compaction import COMPACT_FROM, Compactor
 from trifuse.worker.clicks.counting_script import COUNT
 from trifuse.worker.clicks.items import Item
 from trifuse.worker.clicks.packing import Packed, packed
+from trifuse.worker.clicks.sending import calls
 
 MIN_VISITORS = 3
 """A query that fewer visitors made is nobody else's to see."""
@@ -104,16 +107,15 @@ class Counter:
         self._redis = redis
         self._clicks_prefix = clicks_key(index, half_life_days, "")
         self._compactor = Compactor(redis, half_life_days, max_docs)
-        self._count = redis.register_script(COUNT)
         self._settings = {
             "min_visitors": min_visitors,
             "max_a_day": max_a_day,
             "max_queries": max_queries,
             "record_bytes": RECORD_BYTES,
+            "prefix": len(self._clicks_prefix.encode()),
             "compact_from": COMPACT_FROM * RECORD_BYTES,
             "marks_s": SEEN_LIFETIME_S,
             "queries_s": AGGREGATE_LIFETIME_S,
-            "renew_s": AGGREGATE_LIFETIME_S - DAY_S,
             "unclicked_s": DAY_S,
         }
 
@@ -124,38 +126,46 @@ class Counter:
             pairs: count new pairs of query and document, too, which takes as long again.
         """
         found = Counted()
-        for start in range(0, len(items), ITEMS_AT_ONCE):
-            self._count_some(items[start : start + ITEMS_AT_ONCE], start, found, pairs)
+        compact: list[str] = []
+        waiting: tuple[Packed, int] | None = None
+        with calls(self._redis, COUNT) as script:
+            for start in range(0, len(items), ITEMS_AT_ONCE):
+                batch = packed(items[start : start + ITEMS_AT_ONCE])
+                script.send(self._keys(batch), self._args(batch, count_pairs=pairs))
+                if waiting:
+                    compact += self._note(*waiting, script.answer(), found)
+                waiting = batch, start
+            if waiting:
+                compact += self._note(*waiting, script.answer(), found)
+        self._compactor.compact(list(dict.fromkeys(compact)))
         return found
 
     def mark(self, items: Sequence[Item]) -> None:
         """Mark items as counted, without counting them."""
         marks_only = {"max_a_day": 2**30, "marks_only": True}
-        for start in range(0, len(items), ITEMS_AT_ONCE):
-            batch = packed(items[start : start + ITEMS_AT_ONCE])
-            self._count(keys=self._keys(batch), args=self._args(batch, **marks_only))
+        with calls(self._redis, COUNT) as script:
+            for start in range(0, len(items), ITEMS_AT_ONCE):
+                batch = packed(items[start : start + ITEMS_AT_ONCE])
+                script.send(self._keys(batch), self._args(batch, **marks_only))
+                script.answer()
 
-    def _count_some(self, items: Sequence[Item], start: int, found: Counted, pairs: bool) -> None:
-        batch = packed(items)
-        keys = self._keys(batch)
-        args = self._args(batch, count_pairs=pairs)
-        status, new_queries, new_pairs, *texts = self._count(keys=keys, args=args)
-        totals, compact, dropped = map(_text, texts)
-        for place, what in enumerate(_text(status), start):
-            if what == "1":
-                found.counted.append(place)
-            elif what == "2":
-                found.over_cap.append(place)
+    def _note(self, batch: Packed, start: int, answer: Sequence[Any], found: Counted) -> list[str]:
+        """Add to `found` what the script answered for items that start there; the keys to compact."""
+        again, over, new_queries, new_pairs, totals, compact, dropped = answer
+        over_cap = [batch.order[int(place) - 1] for place in _text(over).split()]
+        new = [True] * len(batch.order)
+        for place in [*over_cap, *(batch.order[int(place) - 1] for place in _text(again).split())]:
+            new[place] = False
+        found.counted += compress(range(start, start + len(new)), new)
+        found.over_cap += sorted(start + place for place in over_cap)
         found.queries += int(new_queries)
         found.pairs += int(new_pairs)
-        for query, total in zip(batch.queries, totals.split(), strict=True):
+        for query, total in zip(batch.queries, _text(totals).split(), strict=True):
             if total != "-":
                 found.public[query] = int(total)
-        if dropped:
-            self._redis.unlink(*[self._clicks_prefix + query for query in dropped.split()])
-        if compact:
-            first = len(keys) - len(batch.queries)
-            self._compactor.compact([keys[first + int(place)] for place in compact.split()])
+        if gone := _text(dropped).split():
+            self._redis.unlink(*[self._clicks_prefix + query for query in gone])
+        return [self._clicks_prefix + batch.queries[int(place)] for place in _text(compact).split()]
 
     def _keys(self, batch: Packed) -> list[str]:
         of = (self.index, self.half_life_days)
@@ -169,7 +179,8 @@ class Counter:
         ]
 
     def _args(self, batch: Packed, **change: Any) -> list[bytes]:
-        return [msgspec.msgpack.encode({**self._settings, **change}), *batch.args]
+        today = f" {int(time.time() // DAY_S)}"
+        return [msgspec.msgpack.encode({**self._settings, "today": today, **change}), *batch.args]
 
 
 def _text(value: bytes | str) -> str:

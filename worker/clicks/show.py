@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from heapq import nsmallest
 from typing import Any
 
 import msgspec
 import numpy as np
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import NotFoundError
-from redis.client import NEVER_DECODE
 
 from trifuse.ranker.click_records import merged
+from trifuse.ranker.click_redis import clicks_counted
 from trifuse.ranker.decay import HALF_LIFE_DAYS
-from trifuse.ranker.keys import clicks_key, docs_key, queries_key
-from trifuse.ranker.past_queries import normalize_query, queries_index, query_id
+from trifuse.ranker.keys import clicks_key, queries_key
+from trifuse.ranker.past_queries import normalize_query, query_id
 from trifuse.worker.clicks.compaction import read_strings
+from trifuse.worker.clicks.names import document_names, query_texts
 
 
 class ShownQuery(msgspec.Struct, frozen=True):
@@ -44,12 +43,12 @@ class ShownDocument(msgspec.Struct, frozen=True):
 def top_queries(client: OpenSearch, redis: Any, index: str, size: int) -> list[ShownQuery]:
     """The public past queries that were clicked for most often, ties by id; reads all of them."""
     every = redis.hscan_iter(queries_key(index, HALF_LIFE_DAYS), count=10_000)
-    found = nsmallest(size, ((-int(clicks), _text(query)) for query, clicks in every))
+    found = nsmallest(size, ((-int(clicks_counted(clicks) or 0), _text(query)) for query, clicks in every))
     ids = [query for _, query in found]
     strings = read_strings(redis, [clicks_key(index, HALF_LIFE_DAYS, query) for query in ids])
     sums = merged(strings, time.time(), HALF_LIFE_DAYS)
     documents = np.bincount(sums.query[sums.clicks > 0], minlength=len(ids))
-    texts = _texts(client, index, ids)
+    texts = query_texts(client, index, ids)
     return [
         ShownQuery(texts.get(query, query), -less, int(count))
         for (less, query), count in zip(found, documents, strict=True)
@@ -61,31 +60,12 @@ def clicked_documents(redis: Any, index: str, query: str, size: int) -> list[Sho
     strings = read_strings(redis, [clicks_key(index, HALF_LIFE_DAYS, query_id(normalize_query(query)))])
     sums = merged(strings, time.time(), HALF_LIFE_DAYS)
     best = [row for row in np.argsort(-sums.clicks, kind="stable").tolist() if sums.clicks[row] > 0][:size]
-    names = _names(redis, index, [sums.docs[sums.doc[row]].tobytes() for row in best])
+    names = document_names(redis, index, [sums.docs[sums.doc[row]].tobytes() for row in best])
     return [
         ShownDocument(name, float(sums.clicks[row]), float(sums.expected[row]))
         for row, name in zip(best, names, strict=True)
         if name is not None
     ]
-
-
-def _names(redis: Any, index: str, hashes: Sequence[bytes]) -> list[str | None]:
-    if not hashes:
-        return []
-    found = redis.execute_command("HMGET", docs_key(index, HALF_LIFE_DAYS), *hashes, **{NEVER_DECODE: []})
-    return [None if name is None else name.decode() for name in found]
-
-
-def _texts(client: OpenSearch, index: str, ids: list[str]) -> dict[str, str]:
-    if not ids:
-        return {}
-    try:
-        found = client.mget(
-            index=queries_index(index), body={"ids": ids}, params={"_source_includes": "text"}
-        )
-    except NotFoundError:
-        return {}
-    return {doc["_id"]: doc["_source"]["text"] for doc in found["docs"] if doc.get("found")}
 
 
 def _text(value: bytes | str) -> str:

@@ -17,6 +17,7 @@ from trifuse.encoder.spaces import EncoderSpace, Space
 from trifuse.encoder.templates import TextTemplate, text_hash
 from trifuse.indexer.mapping import index_body
 from trifuse.ranker.click_records import doc_hash, merged, pack
+from trifuse.ranker.click_redis import clicks_counted
 from trifuse.ranker.keys import clicks_key, docs_key, queries_key
 from trifuse.ranker.past_queries import normalize_query, queries_index, query_id, query_space
 from trifuse.worker.clicks.indexes import ensure_log
@@ -98,7 +99,7 @@ def _read(redis: Redis, index: str) -> dict[str, dict[str, float]]:
         _, _, half_life, kind, *_ = key.split(":")
         counted: dict[str, float] = {}
         if kind == "queries":
-            counted = {query: float(clicks) for query, clicks in redis.hgetall(key).items()}
+            counted = {query: clicks_counted(clicks) or 0.0 for query, clicks in redis.hgetall(key).items()}
         elif kind == "few":
             for query, value in _call(redis, "HGETALL", key).items():
                 clicks, strangers = struct.unpack_from("<II", value)

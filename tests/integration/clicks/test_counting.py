@@ -18,6 +18,7 @@ from trifuse.ranker.keys import AGGREGATE_LIFETIME_S, DAY_S, SEEN_LIFETIME_S, cl
 from trifuse.worker.clicks.compaction import Compactor
 from trifuse.worker.clicks.counting import Counter
 from trifuse.worker.clicks.items import Item
+from trifuse.worker.clicks.packing import packed
 
 NOW = 1.75e9
 Aggregates = Callable[[], dict[str, dict[str, float]]]
@@ -50,7 +51,7 @@ def made_up(draw: st.DrawFn) -> Item:
     day = draw(st.sampled_from([0, 1, 400]))
     timestamp = NOW - day * DAY_S - (0 if visitor else draw(st.integers(0, 10**6)))
     if draw(st.booleans()):
-        return page(event, query, "a", "b", timestamp=timestamp, visitor=visitor)
+        return page(f"page:{event}", query, "a", "b", timestamp=timestamp, visitor=visitor)  # as items_of names it
     count = 1 if visitor else draw(st.integers(1, 5))
     return click(event, query, doc, timestamp, visitor=visitor, count=count, expected=0.25)
 
@@ -251,15 +252,8 @@ def test_what_was_only_shown_stays_once_it_is_clicked(redis_client: Redis, index
 
 
 def test_c4_the_keys_of_a_batch_share_a_slot(redis_client: Redis, index_name: str) -> None:
-    seen: list[str] = []
-
-    def recording(keys: list[str], args: list[object]) -> list[object]:
-        seen.extend(keys)
-        return ["", 0, 0, " ".join(["0"] * 50), "", ""]
-
-    counter = Counter(redis_client, index_name)
-    counter._count = recording
-    counter.count([click(f"e{i}", f"q{i}", "a", i * DAY_S) for i in range(50)])
+    batch = packed([click(f"e{i}", f"q{i}", "a", i * DAY_S) for i in range(50)])
+    seen = Counter(redis_client, index_name)._keys(batch)
     assert len(seen) == 3 + 3 * 50
     assert len({key_slot(key.encode()) for key in seen}) == 1
 

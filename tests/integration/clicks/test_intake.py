@@ -179,15 +179,10 @@ class Unreliable:
         self._redis = redis
         self.down = True
 
-    def register_script(self, script: str) -> Callable[..., Any]:
-        made = self._redis.register_script(script)
-
-        def call(*, keys: list[str], args: list[Any]) -> Any:
-            if self.down:
-                raise ConnectionError("gone")
-            return made(keys=keys, args=args)
-
-        return call
+    def eval(self, *args: Any) -> Any:
+        if self.down:
+            raise ConnectionError("gone")
+        return self._redis.eval(*args)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._redis, name)
