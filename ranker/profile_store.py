@@ -9,6 +9,7 @@ history that nobody uses.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from itertools import count
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import ConflictError, NotFoundError, RequestError
 
-from trifuse.ranker.errors import ProfileError, ProfileMissing
+from trifuse.ranker.errors import ProfileError, ProfileMissing, SearchUnavailable
 from trifuse.ranker.profile_documents import (
     CURRENT,
     VERSION,
@@ -35,6 +36,8 @@ PROFILES_INDEX = "trifuse-profiles"
 
 MOST = 10_000
 """So many names, and versions of one name, are listed: `index.max_result_window`'s default."""
+
+_PAUSES_S = (0.1, 0.2, 0.4, 0.8, 1.6)
 
 
 class ProfileStore:
@@ -147,7 +150,7 @@ class ProfileStore:
     ) -> ProfileVersion:
         with asking(self._index):
             self._make_index()
-            pointer = self._pointer(name)
+            pointer = self._pointer_of_started(name)
             for version in count(pointer.version + 1 if pointer else 1):
                 made = Reference(name, version)
                 document = version_document(made, settings, note, evidence)
@@ -184,6 +187,15 @@ class ProfileStore:
         except RequestError as error:
             if error.error != "resource_already_exists_exception":
                 raise
+
+    def _pointer_of_started(self, name: str) -> Pointer | None:
+        """The pointer, also where another writer makes the index now: reads, unlike writes, don't wait."""
+        for pause_s in _PAUSES_S:
+            try:
+                return self._pointer(name)
+            except SearchUnavailable:
+                time.sleep(pause_s)
+        return self._pointer(name)
 
     def _pointer(self, name: str) -> Pointer | None:
         found = self._document(name)

@@ -171,12 +171,12 @@ def delete_command(
     with usage(), profile_store(opensearch) as store:
         count = len(store.history(name))
         if not yes:
-            typer.confirm(f"Delete {name} with its {count} versions?", abort=True, err=True)
+            typer.confirm(f"Delete {name} with {_versions(count)}?", abort=True, err=True)
         count = store.delete(name)
     if as_json:
         emit({"deleted": count})
     else:
-        out.print(f"Deleted {count} versions.")
+        print_lines([f"{name} is deleted, with {_versions(count)}."])
 
 
 def _tell(stored: ProfileVersion, as_json: bool) -> None:
@@ -184,3 +184,7 @@ def _tell(stored: ProfileVersion, as_json: bool) -> None:
         emit(stored.as_dict())
     else:
         print_lines([f"{stored.name}@{stored.version} is current."])
+
+
+def _versions(count: int) -> str:
+    return f"{count} version{'' if count == 1 else 's'}"
