@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from trifuse.ranker.clicked import Clicked
 from trifuse.ranker.fusion import Candidate, LegHits
 from trifuse.ranker.past_queries import similarity_of
 from trifuse.ranker.ranking import Ranking
 from trifuse.ranker.request import Request
 from trifuse.ranker.retrieved import Retrieved
-from trifuse.ranker.types import Key
+from trifuse.ranker.types import Key, LegReport
 from trifuse.ranker.unseen import dense_is_full
 
 _PAST_QUERIES = 10
@@ -99,20 +100,33 @@ def build_response(
         "hits": found,
     }
     answer.update({key: lexical[key] for key in ("aggregations", "suggest") if key in lexical})
-    answer["trifuse"] = {
+    answer["trifuse"] = about(request, clicked, retrieved.reports, retrieved.weights, rule=retrieved.rule)
+    if request.user.page.get("explain"):
+        answer["trifuse"]["features"] = None if retrieved.features is None else asdict(retrieved.features)
+    return answer
+
+
+def about(
+    request: Request,
+    clicked: Clicked,
+    reports: Mapping[str, LegReport],
+    weights: Mapping[str, float],
+    *,
+    rule: str | None,
+) -> dict[str, Any]:
+    """A response's `trifuse`: the settings, how each leg fared, and what the click log knows of the query."""
+    legs: dict[str, Any] = {
+        leg: {**asdict(each), "weight": weights.get(leg, 0.0)} for leg, each in reports.items()
+    }
+    if request.user.page.get("explain"):  # not unasked: these are what other people typed
+        legs["clicks"]["queries"] = [query._asdict() for query in clicked.queries[:_PAST_QUERIES]]
+    return {
         "profile": request.profile.name,
         "profile_version": request.profile_version,
         "profile_note": request.profile_note,
-        "rule": retrieved.rule,
-        "legs": {
-            leg: {**asdict(each), "weight": retrieved.weights[leg]} for leg, each in retrieved.reports.items()
-        },
+        "execution": request.profile.execution,
+        "rule": rule,
+        "legs": legs,
         "filter": request.filters.as_dict(),
         "query": {"frequency": clicked.frequency, "segment": clicked.segment},
     }
-    if request.user.page.get("explain"):
-        answer["trifuse"]["features"] = None if retrieved.features is None else asdict(retrieved.features)
-        # Not unasked: these are what other people typed.
-        past = clicked.queries[:_PAST_QUERIES]
-        answer["trifuse"]["legs"]["clicks"]["queries"] = [query._asdict() for query in past]
-    return answer

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from trifuse.ranker.clicked import Clicked
 from trifuse.ranker.native.query import NAME, NativeSearch
 from trifuse.ranker.past_queries import similarity_of
 from trifuse.ranker.request import Request
+from trifuse.ranker.response import about
 from trifuse.ranker.server import Answer
 from trifuse.ranker.types import LEGS, LegReport
 
@@ -53,21 +54,10 @@ def build_native_response(
         "hits": {**answer["hits"], "max_score": answer["hits"].get("max_score") or None, "hits": hits},
     }
     response.update({key: beside[key] for key in ("aggregations", "suggest") if key in beside})
-    response["trifuse"] = {
-        "profile": request.profile.name,
-        "profile_version": request.profile_version,
-        "profile_note": request.profile_note,
-        "rule": None,
-        "execution": "native",
-        "legs": {
-            # How many documents a leg brought is in no answer.
-            leg: {**asdict(each), "hits": None if leg in weights else 0, "weight": weights.get(leg, 0.0)}
-            for leg, each in reports.items()
-        },
-        "note": _NOT_ALL_TOLD if explained else _NOT_TOLD,
-        "filter": request.filters.as_dict(),
-        "query": {"frequency": clicked.frequency, "segment": clicked.segment},
-    }
+    told = about(request, clicked, reports, weights, rule=None)
+    for leg in weights:
+        told["legs"][leg]["hits"] = None  # one answer is of all legs
+    response["trifuse"] = {**told, "note": _NOT_ALL_TOLD if explained else _NOT_TOLD}
     return response
 
 

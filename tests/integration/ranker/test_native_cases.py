@@ -11,6 +11,8 @@ from typing import Any, cast
 import pytest
 from opensearchpy import OpenSearch
 
+from trifuse.encoder.spaces import Space, meta_with_space
+from trifuse.encoder.templates import TextTemplate
 from trifuse.ranker import BodyError, HybridRanker, Profile
 from trifuse.ranker.click_settings import ClickSettings
 from trifuse.ranker.errors import ProfileNotNative, SearchRejected
@@ -165,6 +167,15 @@ def test_f7_equal_documents_are_in_the_order_of_the_index(
         assert ids(response) == [each["_id"] for each in order]
 
 
+def test_f7_rrf_ranks_equal_documents_by_the_order_of_the_index(
+    search: Callable[..., Any], make_index: Callable[..., str]
+) -> None:
+    """Deviates as above: the first of two equal hits has rank 1, here the one whose `_id` is the first."""
+    index = make_index([{"_id": id, "title": "stroke"} for id in ("b", "a")])
+    profile = native(weights={"lexical": 1}, combination="rrf")
+    assert scores(search(index, STROKE, profile=profile)) == pytest.approx({"b": 1 / 61, "a": 1 / 62})
+
+
 def test_f8_a_document_of_every_leg_is_one_hit(search: Callable[..., Any], three: str) -> None:
     profile = native(weights={"lexical": 1, "dense": 1, "clicks": 2}, normalization="min_max")
     response = search(three, by_score({"near": 3.0, "mid": 1.0}), {"near": 2.0}, profile=profile)
@@ -211,6 +222,7 @@ def test_f10_a_bound_among_the_scores_turns_hits_round(search: Callable[..., Any
     profile = native(weights={"lexical": 1}, bounds={"lexical": (2.9, None)})
     response = search(three, body, profile=profile)
     assert scores(response) == pytest.approx({"near": 1.0, "mid": 0.1, "far": 0.001}, abs=1e-4)
+    assert scores(search(three, by_score({"near": 3.0}), profile=profile)) == {"near": 1.0}
 
 
 def test_f11_refused_before_anything_is_sent() -> None:
@@ -394,8 +406,15 @@ def test_f15_clicks_give_way_to_a_long_query(search: Callable[..., Any], three: 
         search(three, {"query": {"match": {"title": words * 20}}}, profile=alone)
 
 
-def tenants(response: dict[str, Any]) -> set[str]:
-    return {hit["_id"][0] for hit in response["hits"]["hits"]}
+def test_a_leg_that_the_server_refuses_fails_the_search(
+    client: OpenSearch, tiny: Any, make_index: Callable[..., str]
+) -> None:
+    """Deviates: the mapping promises a vector field that isn't one; fusing here leaves the leg out."""
+    index = make_index([{"_id": "1", "title": "stroke"}], vectors=False)
+    meta = meta_with_space(None, "title", Space(tiny.space, TextTemplate(("title",))))
+    client.indices.put_mapping(index=index, body={"_meta": meta})
+    with pytest.raises(SearchRejected, match="title"):
+        HybridRanker(client, tiny, profile=native(vector_field="title")).search(index, STROKE, text="x")
 
 
 @pytest.fixture

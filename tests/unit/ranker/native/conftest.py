@@ -44,6 +44,7 @@ def request_of() -> Callable[..., Request]:
             normalization="min_max",
             clicks=ClickSettings(support=0),
             k=7,
+            execution="native",
         )
         target = read_target("i", {"i": {"mappings": MAPPING}})
         user = read_body({"query": {"match": {"title": "stroke"}}, **body}, depth=profile.depth)

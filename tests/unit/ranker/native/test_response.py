@@ -56,7 +56,9 @@ def test_the_shape(request_of: RequestOf) -> None:
 def test_raw_scores_by_name(request_of: RequestOf) -> None:
     names = {"trifuse.lexical": 7.5, "trifuse.dense": 0.9, "user's": 1.0}
     hit = {"_id": "a", "_index": "i", "_score": 0.5, "matched_queries": names}
-    (found,) = respond(request_of(explain=True), answer(hit))["hits"]["hits"]
+    response = respond(request_of(explain=True), answer(hit))
+    assert response["trifuse"]["legs"]["clicks"]["queries"] == []
+    (found,) = response["hits"]["hits"]
     legs = found["trifuse"]["legs"]
     assert legs["lexical"] == {"score": 7.5, "normalized": None, "weight": 0.25, "rank": None}
     assert round(legs["dense"].pop("similarity"), 6) == 0.8
