@@ -62,6 +62,7 @@ def _panel(axes: Axes, name: str, points: Sequence[Point], tuning: Tuning) -> No
             axes.plot([place], [point.train.mean], color=_ORANGE, marker="*", markersize=13, linestyle="")
     axes.axhline(tuning.baseline.mean, color="black", linewidth=1, linestyle=":", label=tuning.against)
     axes.axhline(tuning.heldout.mean, color=_ORANGE, linewidth=1, linestyle="--", label="tuned, held out")
-    axes.set_xlabel(f"{name} (changed alone; star: chosen)")
+    how = "changed alone" if numbers else "each with its best weights"
+    axes.set_xlabel(f"{name} ({how}; star: chosen)")
     axes.set_ylabel(f"{tuning.measure} (mean, 95 % interval)")
     axes.grid(alpha=0.3)

@@ -38,7 +38,7 @@ class Tried(NamedTuple):
 
 
 class Point(NamedTuple):
-    """One value of a choice, the others being those of the best setting.
+    """One value of a choice, all else as in the best setting; or a technique with its own best weights.
 
     Args:
         train: the mean over the queries that settings were chosen by.
@@ -84,7 +84,7 @@ class Tuning:
         p_value: of the paired randomisation test of that difference, two-sided.
         equal: the settings that aren't significantly worse than the best, best first.
         settings_tried: how many were scored.
-        curve: choice to its values, each changed alone.
+        curve: choice to its values: a number changed alone, a technique with its own best weights.
         judged: the share of the best setting's first documents that are judged at all, down to the cutoff.
         cutoff: to which rank that is.
         per_query: held-out query to what it is worth, and the baseline.

@@ -29,21 +29,19 @@ def as_text(tuning: Tuning) -> str:
     return file.getvalue().rstrip("\n")
 
 
-def described(setting: Setting, *, clicks: bool = True) -> str:
+def described(setting: Setting) -> str:
     """A setting in a line.
 
     >>> described(Setting(0.4, 2.0, "min_max", "weighted_sum", 60, 100))
     'lexical 0.6, dense 0.4, clicks 2; min_max, weighted_sum; depth 100'
     """
-    weights = [f"lexical {1 - setting.dense:.3g}", f"dense {setting.dense:.3g}"]
-    if clicks:
-        weights.append(f"clicks {setting.clicks:.3g}")
-    technique = f"{setting.normalization}, {setting.combination}"
-    if setting.combination == "rrf":
-        technique = f"rrf, rank_constant {setting.rank_constant}"
-    if setting.combination == "dbsf":
-        technique = "dbsf"
-    return f"{', '.join(weights)}; {technique}; depth {setting.depth}"
+    weights = [
+        f"lexical {1 - setting.dense:.3g}",
+        f"dense {setting.dense:.3g}",
+        f"clicks {setting.clicks:.3g}",
+    ]
+    constant = f", rank_constant {setting.rank_constant}" if setting.combination == "rrf" else ""
+    return f"{', '.join(weights)}; {setting.technique}{constant}; depth {setting.depth}"
 
 
 def _found(tuning: Tuning) -> Table:
@@ -93,7 +91,8 @@ def _equal(tuning: Tuning) -> Table:
 def _curve(tuning: Tuning, name: str) -> Table:
     points = tuning.curve[name]
     columns = ["held out"] if points[0].held is not None else []
-    table = _table(f"{name} changed alone", name, "mean", "95 %", *columns)
+    how = "each with its best weights" if name == "technique" else "changed alone"
+    table = _table(f"{name}, {how} (* chosen)", name, "mean", "95 %", *columns)
     for row in _rows(points):
         table.add_row(*row)
     return table

@@ -39,6 +39,16 @@ class Setting(NamedTuple):
     rank_constant: int
     depth: int
 
+    @property
+    def technique(self) -> str:
+        """Normalization and combination, as far as they matter: `rrf` and `dbsf` bring their own.
+
+        >>> Setting(0.4, 2.0, "min_max", "weighted_sum", 60, 100).technique
+        'min_max, weighted_sum'
+        """
+        alone = self.combination in ("rrf", "dbsf")
+        return self.combination if alone else f"{self.normalization}, {self.combination}"
+
     def profile(self, base: Profile) -> Profile:
         """The profile that serves it; all that isn't tuned is the base's, but for its rules."""
         raw = self.combination in SHARES_OF_CLICKS
@@ -77,7 +87,7 @@ class Space:
 
     Args:
         dense: weights of the dense leg, in [0, 1]; lexical has the rest of 1.
-        clicks: weights of clicks; empty: 0 to 8 where their scores are taken as they are, 0 to 1 where they
+        clicks: weights of clicks; empty: 0 to 16 where their scores are taken as they are, 0 to 1 where they
             go up to the other legs' best. Without clicks collected it is 0 alone.
         techniques: normalization and combination.
         rank_constants: for `rrf`.
@@ -128,7 +138,7 @@ class Space:
         if self.clicks:
             return self.clicks
         return (
-            (0.0, 1.0, 2.0, 3.0, 5.0, 8.0) if combination in SHARES_OF_CLICKS else (0.0, 0.1, 0.25, 0.5, 1.0)
+            (0.0, 1.0, 2.0, 4.0, 8.0, 16.0) if combination in SHARES_OF_CLICKS else (0.0, 0.1, 0.25, 0.5, 1.0)
         )
 
     def grid(self) -> list[Setting]:
@@ -163,18 +173,11 @@ class Space:
         )
 
     def around(self, best: Setting) -> Iterator[tuple[str, list[tuple[str, Setting]]]]:
-        """Each choice changed alone, the others as in a setting: its name, and value to setting."""
+        """Each number changed alone, all else as in a setting: its name, and value to setting."""
         yield "dense", [(f"{x:g}", best._replace(dense=x)) for x in sorted({*self.dense, best.dense})]
         weights = sorted({*self.clicks_for(best.combination), best.clicks})
         if len(weights) > 1:
             yield "clicks", [(f"{x:g}", best._replace(clicks=x)) for x in weights]
-        yield (
-            "technique",
-            [
-                (f"{n}, {c}", best._replace(normalization=n, combination=c))
-                for n, c in dict.fromkeys([*self.techniques, (best.normalization, best.combination)])
-            ],
-        )
         if best.combination == "rrf":
             constants = sorted({*self.rank_constants, best.rank_constant})
             yield "rank_constant", [(f"{x}", best._replace(rank_constant=x)) for x in constants]

@@ -48,18 +48,20 @@ def grouped(profiles: Sequence[Profile], segment: str | None) -> Iterator[Group]
 
 def _shared(profile: Profile, weights: Floats) -> tuple[bytes, bytes]:
     """What decides which documents are brought and their raw scores, and what decides the terms besides."""
+    own = COMBINATIONS[profile.combination].normalization is not None
     scales = [
-        [profile.normalization_of(leg) for leg in LEGS],
+        profile.combination if own else [profile.normalization_of(leg) for leg in LEGS],
         profile.softmax_temperature,
         profile.bounds,
-        profile.combination,
     ]
     brings: list[Any] = [profile.depth, profile.k, profile.floors, (weights > 0).tolist()]
     if weights[LEGS.index("clicks")] > 0 and profile.clicks.support > 0:  # the other legs weigh in
         lexical, dense = profile.weights["lexical"], profile.weights["dense"]
         both = lexical + dense or 1.0
         brings += [profile.clicks.support, lexical / both, dense / both, scales]
-    return msgspec.json.encode(brings), msgspec.json.encode([scales, profile.rank_constant])
+    return msgspec.json.encode(brings), msgspec.json.encode(
+        [scales, profile.combination, profile.rank_constant]
+    )
 
 
 class Tables:

@@ -87,6 +87,7 @@ def tune(
     difference = heldout - against[held]
     p_value = randomisation_p(difference.tolist())
     p_worse = worse_p(values, place)
+    settings_tried = len(scored.known)
     tried = [
         Tried(setting, float(mean), float(p))
         for setting, mean, p in zip(settings, values.mean(axis=1), p_worse, strict=True)
@@ -118,9 +119,9 @@ def tune(
         equal=tuple(equal),
         curve={
             name: _curve(points, best, scored, chosen_by, None if split is None else held)
-            for name, points in searched.around(best)
+            for name, points in (*searched.around(best), ("technique", _of_techniques(tried)))
         },
-        settings_tried=len(scored.known),
+        settings_tried=settings_tried,
         judged=judged,
         cutoff=cutoff,
         per_query={
@@ -212,6 +213,16 @@ def _curve(
         )
         for (value, setting), row in zip(points, rows, strict=True)
     ]
+
+
+def _of_techniques(tried: Sequence[Tried]) -> list[tuple[str, Setting]]:
+    """Each technique with the best of its settings."""
+    best: dict[str, Tried] = {}
+    for each in tried:
+        other = best.setdefault(each.setting.technique, each)
+        if each.mean > other.mean:
+            best[each.setting.technique] = each
+    return [(technique, each.setting) for technique, each in best.items()]
 
 
 def _mean(values: Floats) -> Mean:

@@ -122,7 +122,10 @@ def test_floors_and_bounds(make_query: Callable[..., CollectedQuery]) -> None:
 def test_a_query_that_nothing_was_found_for_is_worth_nothing() -> None:
     queries = {"q": CollectedQuery.of("x", {"lexical": [], "dense": []})}
     found = measure_profiles(
-        Collected("trials", queries, BASE, DEPTH), {"q": {"a": 1}}, weighed(BASE, drawn(1)), Measure.parse("nDCG@10")
+        Collected("trials", queries, BASE, DEPTH),
+        {"q": {"a": 1}},
+        weighed(BASE, drawn(1)),
+        Measure.parse("nDCG@10"),
     )
     assert not found.any()
 
