@@ -30,7 +30,7 @@ def hits_table(response: Mapping[str, Any], *, start: int = 0, explain: bool = F
             Clamped(Text(title_of(hit.get("_source") or {}))), Clamped(Text(hit["_id"], "dim"), lines=1)
         )
         table.add_row(str(rank), label, f"{hit['_score']:.4f}", *cells)
-    if explain:
+    if explain and response["trifuse"].get("execution") != "native":
         table.caption = "#rank and score by that signal alone; then its weight x its score normalised"
     return table
 
@@ -52,12 +52,14 @@ def title_of(source: Mapping[str, Any]) -> str:
 
 
 def profile_lines(response: Mapping[str, Any]) -> list[Text]:
-    """Which version of a stored profile ranked, whether it may be an old one, and by which of its rules.
+    """Where legs were fused if not here, which version of a stored profile ranked, and by which of its rules.
 
     Where it was asked to explain, also what the rules go by.
     """
     told = response["trifuse"]
     lines = []
+    if told.get("note"):
+        lines.append(Text(told["note"], style="dim"))
     if told.get("profile_version") is not None:
         lines.append(Text(f"profile  {told['profile']}, version {told['profile_version']}"))
     if told.get("profile_note"):
@@ -80,7 +82,8 @@ def leg_lines(response: Mapping[str, Any]) -> list[Text]:
     for leg, report in response["trifuse"]["legs"].items():
         style = {"ok": "green", "failed": "red"}.get(report["state"], "yellow")
         reason = f": {report['reason']}" if report["reason"] else ""
-        counted = f"  {report['hits']} hits, {report['took_ms']} ms" if report["state"] == "ok" else ""
+        hits = "" if report["hits"] is None else f"{report['hits']} hits, "
+        counted = f"  {hits}{report['took_ms']} ms" if report["state"] == "ok" else ""
         lines.append(Text.assemble(f"{leg:8} ", (report["state"], style), counted, reason))
     return lines
 
@@ -125,6 +128,8 @@ def filter_lines(response: Mapping[str, Any]) -> list[Text]:
 def _leg(value: Mapping[str, Any] | None, *, explain: bool) -> Text:
     if value is None:
         return Text("-", style="dim")
+    if value["rank"] is None:  # the server fused, and tells the score alone
+        return Text(f"{value['score']:.4g}")
     shown = f"#{value['rank']}  {value['score']:.4g}"
     if explain:
         shown += f"\n{value['weight']:.2f} x {value['normalized']:.3f}"

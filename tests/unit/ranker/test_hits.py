@@ -55,6 +55,23 @@ def shown(*renderables: Any) -> str:
     return stream.getvalue()
 
 
+def test_what_a_server_that_fused_does_not_tell() -> None:
+    told = {"score": 7.25, "normalized": None, "weight": 0.4, "rank": None}
+    hit = {**RESPONSE["hits"]["hits"][0], "trifuse": {"legs": {"lexical": told}}}
+    legs = {"lexical": {"state": "ok", "reason": None, "took_ms": 3, "hits": None}}
+    response = {
+        **RESPONSE,
+        "hits": {**RESPONSE["hits"], "hits": [hit]},
+        "trifuse": {"execution": "native", "note": "OpenSearch fused the legs", "legs": legs},
+    }
+    text = shown(hits_table(response, explain=True), *leg_lines(response), *profile_lines(response))
+    assert "OpenSearch fused the legs" in text
+    assert "lexical  ok  3 ms" in text
+    assert " 7.25 " in text
+    assert "None" not in text
+    assert "normalised" not in text
+
+
 def test_the_past_queries_that_clicks_came_from() -> None:
     queries = [
         {"text": "stroke", "similarity": 1.0, "weight": 0.7},
