@@ -80,7 +80,6 @@ def native_search_of(
         weights: leg to weight.
         without: legs that are left out.
         responding: processors of the index's own pipeline.
-
     """
     clauses = {leg: body["query"] for leg, body in request.bodies().items()}
     if clicks:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -93,16 +93,15 @@ def leg_reports(
 def _hit(
     request: Request, weights: Mapping[str, float], hit: Mapping[str, Any], *, explained: bool
 ) -> dict[str, Any]:
-    told: Mapping[str, float] = hit.get("matched_queries", {}) if explained else {}
+    if not explained:
+        return {**hit, "trifuse": {"legs": dict.fromkeys(LEGS)}}
+    found = dict(hit)
+    told: Mapping[str, float] = found.pop("matched_queries", {})
+    names = [name for name in told if not name.startswith(NAME)]
+    if names:
+        found["matched_queries"] = names
     legs = {leg: _leg(request, leg, told.get(NAME + leg), weights.get(leg)) for leg in LEGS}
-    found = {**hit, "trifuse": {"legs": legs}}
-    if explained:
-        found["_explanation"] = _explanation(hit["_score"], legs)
-        names: Sequence[str] = [name for name in told if not name.startswith(NAME)]
-        del found["matched_queries"]
-        if names:
-            found["matched_queries"] = names
-    return found
+    return {**found, "_explanation": _explanation(hit["_score"], legs), "trifuse": {"legs": legs}}
 
 
 def _explanation(score: float, legs: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Any]:

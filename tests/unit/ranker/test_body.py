@@ -160,3 +160,15 @@ def test_track_total_hits(value: Any, wanted: bool) -> None:
     user = read_body({"track_total_hits": value}, depth=100)
     assert user.tracks_total is wanted
     assert user.lexical == {"track_total_hits": value}
+
+
+@pytest.mark.parametrize("pipeline", ["mine", "_none", {"response_processors": []}])
+def test_a_search_pipeline_goes_with_the_page(pipeline: Any) -> None:
+    user = read_body({"search_pipeline": pipeline}, depth=100)
+    assert (user.page, user.lexical) == ({"search_pipeline": pipeline}, {})
+
+
+@pytest.mark.parametrize("pipeline", [3, None, ["mine"]])
+def test_a_search_pipeline_that_is_none_is_refused(pipeline: Any) -> None:
+    with pytest.raises(BodyError, match="give a pipeline's name, or itself"):
+        read_body({"search_pipeline": pipeline}, depth=100)

@@ -38,3 +38,9 @@ def test_f9_pages_of_one_query_come_from_the_same_copies() -> None:
     assert one.header["preference"] != read_params(None, text="stroke").header["preference"]
     assert not one.header["preference"].startswith("_")
     read_params(None, text="\ud800")
+
+
+def test_a_search_pipeline_goes_with_the_page() -> None:
+    url = read_params({"search_pipeline": "mine"}, text="x")
+    assert url.shaping == {"search_pipeline": "mine"}
+    assert "search_pipeline" not in {**url.header, **url.naming, **url.resolving}
