@@ -13,7 +13,7 @@ from trifuse.encoder.marks import VECTOR_FIELD
 from trifuse.encoder.spaces import EncoderSpace, Space, meta_with_space
 from trifuse.encoder.templates import TextTemplate
 from trifuse.encoder.types import Encoding, Vectors
-from trifuse.ranker import ClickEvidence
+from trifuse.ranker import ClickEvidence, HybridRanker, Profile
 from trifuse.ranker.click_settings import ClickSettings
 
 SPACE = EncoderSpace("tiny", "r1", "fp32", "cls", 3, True, "cosine")
@@ -118,3 +118,20 @@ def make_index(client: OpenSearch, index_name: str) -> Callable[..., str]:
         return name
 
     return make
+
+
+@pytest.fixture
+def search_natively(client: OpenSearch, tiny: TinyEncoder) -> Callable[..., dict[str, Any]]:
+    """Searches natively, by a native profile unless another is given; `clicks` is what the log says."""
+
+    def run(
+        index: str, body: Any, clicks: Mapping[str, float] | None = None, text: str = "stroke", **more: Any
+    ) -> dict[str, Any]:
+        profile = Profile(weights={"lexical": 1, "dense": 1}, execution="native")
+        found: dict[str, Any] = HybridRanker(client, tiny, GivenClicks(clicks or {}), profile).search(
+            index, body, text=text, **more
+        )
+        assert found["trifuse"]["execution"] == "native"
+        return found
+
+    return run
