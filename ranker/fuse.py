@@ -52,18 +52,27 @@ def opinion(
     Returns:
         document id to a value in [0, 1], the best where several documents share an id.
     """
-    found = {leg: hits for leg, hits in legs.items() if hits.keys}
-    total = sum(profile.weights[leg] for leg in found)
     means: dict[Key, float] = {}
-    for leg, hits in found.items():
-        share = profile.weights[leg] / total
-        scores = np.maximum(normalized(leg, hits, profile, similarity), 0.0)
-        for key, score in zip(hits.keys, (share * scores / max(1.0, scores.max())).tolist(), strict=True):
-            means[key] = means.get(key, 0.0) + score
+    for leg, shares in opinions(legs, profile, similarity=similarity).items():
+        for key, share in zip(legs[leg].keys, shares.tolist(), strict=True):
+            means[key] = means.get(key, 0.0) + share
     best: dict[str, float] = {}
     for key, mean in means.items():
         best[key.id] = max(mean, best.get(key.id, 0.0))
     return best
+
+
+def opinions(
+    legs: Mapping[str, LegHits], profile: Profile, *, similarity: Similarity | None = None
+) -> dict[str, Floats]:
+    """What each leg that found anything adds to the opinion of its hits: leg to (hits,)."""
+    found = {leg: hits for leg, hits in legs.items() if hits.scores}
+    total = sum(profile.weights[leg] for leg in found)
+    shares: dict[str, Floats] = {}
+    for leg, hits in found.items():
+        scores = np.maximum(normalized(leg, hits, profile, similarity), 0.0)
+        shares[leg] = profile.weights[leg] / total * scores / max(1.0, scores.max())
+    return shares
 
 
 def normalized(leg: str, hits: LegHits, profile: Profile, similarity: Similarity | None) -> Floats:

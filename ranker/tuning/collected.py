@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trifuse.ranker.click_settings import ClickSettings
-from trifuse.ranker.clicked import Clicked, read_evidence
 from trifuse.ranker.clicks import ClickEvidence
 from trifuse.ranker.errors import ProfileError
-from trifuse.ranker.fuse import fuse, opinion
+from trifuse.ranker.fuse import fuse, opinion, opinions
 from trifuse.ranker.fusion import LegHits
 from trifuse.ranker.profiles import Profile
 from trifuse.ranker.retrieved import DELETED
-from trifuse.ranker.types import LEGS, Floats, Key, LegReport, Similarity
+from trifuse.ranker.tuning.supported import SupportedClicks, opinion_of
+from trifuse.ranker.types import LEGS, Floats, Key, Similarity
 from trifuse.ranker.weights import weighed
 
 Rows = NDArray[np.int64]
@@ -38,10 +37,13 @@ class LegRows:
     scores: Floats
 
     def cut(self, depth: int) -> LegRows:
-        """The first so many hits, by score, then by key."""
-        rows, scores = self.rows[:depth], self.scores[:depth]
-        order = np.lexsort((rows, -scores))
-        return LegRows(rows[order], scores[order])
+        """The first so many hits as the server had them, by score, then by key."""
+        return LegRows(self.rows[:depth], self.scores[:depth]).best(depth)
+
+    def best(self, count: int) -> LegRows:
+        """The best so many, by score, then by key."""
+        order = np.lexsort((self.rows, -self.scores))[:count]
+        return LegRows(self.rows[order], self.scores[order])
 
     def reaching(self, floor: float | None) -> LegRows:
         """The hits whose score isn't below the floor."""
@@ -140,57 +142,68 @@ class CollectedQuery:
 
     def _clicks(self, profile: Profile, legs: Mapping[str, LegRows]) -> LegRows | None:
         """The click leg, as `retrieved.read_answers` makes it."""
-        scores = self._clicked(profile, legs).scores
-        if not scores:
+        evidence = self.evidence
+        if evidence is None or not evidence.scores or profile.weights_in(self.segment)["clicks"] == 0:
             return None
-        brought = np.zeros(len(self.keys), bool)
+        number, rows, values = self._clicked(evidence, profile, legs)
+        brought, there = np.zeros((2, len(self.keys) + 1), bool)  # the last, -1, is of what isn't there
         for leg in legs.values():
             brought[leg.rows] = True
-        there = np.zeros(len(self.keys), bool)
         there[self.there] = True
-        rows, asked = [], 0
-        most = math.inf if self.filtered else profile.depth + DELETED
-        for id in scores:
-            found = self.rows_of.get(id, ())
-            if not self.settles or not any(brought[row] for row in found):
-                asked += 1
-            rows += [row for row in found if brought[row] or (there[row] and asked <= most)]
-        values = np.array([scores[self.keys[row].id] for row in rows], np.float64)
-        best = LegRows(np.array(rows, np.int64), values).cut(len(rows))
-        candidates = profile.clicks.candidates
-        return LegRows(best.rows[:candidates], best.scores[:candidates])
+        settled = brought[rows]
+        asked = np.cumsum(~settled) if self.settles else number + 1
+        most = len(rows) if self.filtered else profile.depth + DELETED
+        kept = settled | (there[rows] & (asked <= most))
+        return LegRows(rows[kept], values[kept]).best(profile.clicks.candidates)
 
-    def _clicked(self, profile: Profile, legs: Mapping[str, LegRows]) -> Clicked:
-        if self.evidence is None or profile.weights["clicks"] == 0:
-            return Clicked(_OFF)
-        evidence = read_by(self.evidence, profile.clicks)
-        clicked = read_evidence(evidence, profile)
-        if profile.clicks.support == 0 or not clicked.scores:
-            return clicked
-        hits = {leg: self._hits(rows.reaching(profile.floors.get(leg))) for leg, rows in legs.items()}
-        return clicked.supported(opinion(hits, profile, similarity=self.similarity))
+    def _clicked(
+        self, evidence: ClickEvidence, profile: Profile, legs: Mapping[str, LegRows]
+    ) -> tuple[Rows, Rows, Floats]:
+        """The clicked documents, best first: the number of the id, the row (-1: not there), the score."""
+        settings = profile.clicks
+        if evidence.clicks is not None:
+            check_read(evidence.clicks.lookup.settings, settings)
+        reaching = {leg: rows.reaching(profile.floors.get(leg)) for leg, rows in legs.items()}
+        if self._supported is not None:
+            shares = {}
+            if settings.support > 0:
+                hits = {leg: LegHits((), tuple(rows.scores.tolist())) for leg, rows in reaching.items()}
+                shares = opinions(hits, profile, similarity=self.similarity)
+            found = {leg: reaching[leg].rows for leg in shares}
+            rows, values = self._supported.scores(opinion_of(len(self.keys), found, shares), settings)
+            return np.arange(len(rows)), rows, values
+        if evidence.clicks is not None and settings.support > 0:
+            clicks = replace(evidence.clicks, lookup=replace(evidence.clicks.lookup, settings=settings))
+            named = {leg: self._hits(rows) for leg, rows in reaching.items()}
+            said = opinion(named, profile, similarity=self.similarity)
+            evidence = replace(evidence, clicks=clicks).supported(said)
+        each = [
+            (number, row, score)
+            for number, (id, score) in enumerate(evidence.scores.items())
+            for row in self.rows_of.get(id, (-1,))
+        ]
+        columns = zip(*each, strict=True)
+        number, row, score = (list(column) for column in columns)
+        return np.array(number, np.int64), np.array(row, np.int64), np.array(score, np.float64)
+
+    @cached_property
+    def _supported(self) -> SupportedClicks | None:
+        """The clicks where an id names one document; None where it may name several, or nothing is known."""
+        clicks = self.evidence.clicks if self.evidence else None
+        return SupportedClicks(clicks, self.keys) if clicks is not None and self.settles else None
 
 
-_OFF = LegReport("off")
-
-
-def read_by(evidence: ClickEvidence, settings: ClickSettings) -> ClickEvidence:
-    """The same evidence, supported as these settings say.
+def check_read(was: ClickSettings, settings: ClickSettings) -> None:
+    """Refuse settings that read the log otherwise than it was read.
 
     Raises:
-        ProfileError: the settings read the log otherwise than it was read.
+        ProfileError: they differ in more than support and the weights of segments.
     """
-    clicks = evidence.clicks
-    if clicks is None:
-        return evidence
-    lookup = clicks.lookup
-    was = replace(lookup.settings, support=settings.support, segment_weights=settings.segment_weights)
-    if was != settings:
+    if replace(was, support=settings.support, segment_weights=settings.segment_weights) != settings:
         raise ProfileError(
-            f"the click log was read by {lookup.settings}, and the profile reads it by {settings}: collect "
-            "with that profile; only support and segment_weights may differ"
+            f"the click log was read by {was}, and the profile reads it by {settings}: collect with that "
+            "profile; only support and segment_weights may differ"
         )
-    return replace(evidence, clicks=replace(clicks, lookup=replace(lookup, settings=settings)))
 
 
 @dataclass(frozen=True, eq=False)
