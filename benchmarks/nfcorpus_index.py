@@ -91,7 +91,7 @@ def services() -> Iterator[tuple[OpenSearch, Redis]]:
     with contextlib.ExitStack() as stack:
         urls = [os.environ.get(name) for name in ("OPENSEARCH_URL", "REDIS_URL")]
         if not all(urls):
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="trifuse-nfcorpus-")))
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="trifuse-benchmark-")))
             folder.chmod(0o755)  # the server doesn't run as root
             local = stack.enter_context(LocalServices(folder))
             urls = [local.opensearch_url, local.redis_url]
@@ -102,9 +102,9 @@ def services() -> Iterator[tuple[OpenSearch, Redis]]:
 
 
 @contextlib.contextmanager
-def fresh_index(client: OpenSearch, redis: Redis) -> Iterator[str]:
+def fresh_index(client: OpenSearch, redis: Redis, prefix: str = "nfcorpus") -> Iterator[str]:
     """A name that no index has; what was made under it is deleted at the end."""
-    name = f"nfcorpus-{uuid.uuid4().hex[:8]}"
+    name = f"{prefix}-{uuid.uuid4().hex[:8]}"
     try:
         yield name
     finally:
