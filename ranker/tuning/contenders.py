@@ -69,18 +69,26 @@ def refined(rows: Rows, terms: Floats, weights: Floats, k: int) -> Rows:
         terms: (documents, legs) what the weights are multiplied by.
         weights: (settings, legs).
     """
-    shares = (weights / weights.sum(axis=1, keepdims=True)).min(axis=0)
+    shares = weights / weights.sum(axis=1, keepdims=True)
     kept = terms[rows]
-    least = _ROUNDING * np.abs(kept).max(initial=0.0)
-    beats = np.tri(len(rows), k=-1, dtype=bool).T  # smaller keys
-    for leg in np.flatnonzero(shares > 0).tolist():
-        column = kept[:, leg]
-        beats |= shares[leg] * (column[:, None] - column) > least
-    for leg in range(kept.shape[1]):
-        column = kept[:, leg]
-        beats &= column[:, None] >= column
-    kept_rows: Rows = rows[np.count_nonzero(beats, axis=0) < k]
-    return kept_rows
+    few = np.arange(len(rows))
+    witnesses = np.sort(np.argsort(-(kept @ shares.mean(axis=0)))[: _WITNESSES * k])
+    few = few[_surely_beaten(kept, shares.min(axis=0), witnesses, few) < k]
+    return rows[few[_surely_beaten(kept, shares.min(axis=0), few, few) < k]]
+
+
+def _surely_beaten(terms: Floats, shares: Floats, by: Rows, rows: Rows) -> Rows:
+    """How many of some rows beat each of `rows` for any weights, of which a leg has at least its share."""
+    least = _ROUNDING * np.abs(terms).max(initial=0.0)
+    beats = by[:, None] < rows
+    columns = [(terms[by, leg][:, None], terms[rows, leg]) for leg in range(terms.shape[1])]
+    for (ours, theirs), share in zip(columns, shares.tolist(), strict=True):
+        if share > 0:
+            beats |= ours > theirs + least / share
+    for ours, theirs in columns:
+        beats &= ours >= theirs
+    counts: Rows = np.count_nonzero(beats, axis=0)
+    return counts
 
 
 def _beaten(places: Places, by: Rows, rows: Rows) -> Rows:

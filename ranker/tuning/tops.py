@@ -21,15 +21,18 @@ def first(scores: Floats, k: int | None) -> Rows:
     [[1, 2]]
     """
     documents = scores.shape[1]
-    if k is None or k >= documents:
-        return np.argsort(-scores, axis=1, kind="stable")
     falling = -scores
-    best = np.sort(np.argpartition(falling, k - 1, axis=1)[:, :k], axis=1)
-    values = np.take_along_axis(falling, best, axis=1)
-    chosen = np.take_along_axis(best, np.argsort(values, axis=1, kind="stable"), axis=1)
-    # Where others have the very score of the last that was chosen, the partition may have taken a later row.
-    last = values.max(axis=1, keepdims=True)
-    tied = np.flatnonzero(np.count_nonzero(falling <= last, axis=1) > k)
+    if k is None or k >= documents:
+        return np.argsort(falling, axis=1, kind="stable")
+    last = np.partition(falling, k - 1, axis=1)[:, k - 1 : k]
+    within = falling <= last
+    # Where others have the very score of the last there are more than k: of those the first rows count.
+    tied = np.flatnonzero(np.count_nonzero(within, axis=1) > k)
     if len(tied):
-        chosen[tied] = np.argsort(falling[tied], axis=1, kind="stable")[:, :k]
-    return chosen
+        rows = np.argsort(falling[tied], axis=1, kind="stable")[:, :k]
+        within[tied] = False
+        within[tied[:, None], rows] = True
+    places = np.flatnonzero(within)
+    best = (places % documents).reshape(-1, k)
+    order = np.argsort(falling.ravel()[places].reshape(-1, k), axis=1, kind="stable")
+    return np.take_along_axis(best, order, axis=1)
