@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -31,10 +31,12 @@ class Report:
     Args:
         ratios: by name.
         growth: a row a size, where the part tries several.
+        quality: what is compared, to measure to value.
     """
 
     ratios: Mapping[str, Ratio]
     growth: Sequence[Mapping[str, float]] = ()
+    quality: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 def paired_ratio(ours: Measure, peer: Measure, runs: int) -> Ratio:

@@ -22,7 +22,6 @@ import argparse
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 
 import numpy as np
 from click_stores import TwoStores, own_redis
@@ -31,7 +30,7 @@ from nfcorpus import fresh_index, load_documents, read_corpus, services, tell
 from past_clicks import past_clicks, write_past_queries
 from ratio import Ratio, Report, paired_ratio, summarize
 
-from trifuse.encoder import DEFAULT_ENCODER, load_encoder
+from trifuse.encoder import load_encoder
 from trifuse.ranker import ClickStore, HybridRanker, Profile
 from trifuse.ranker.past_queries import queries_index
 
@@ -41,7 +40,6 @@ CORPUS = ("dev.titles.queries.tsv", "dev.2-1-0.qrel.gz")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of this part."""
     group = parser.add_argument_group("clicks")
-    group.add_argument("--data", type=Path, default=Path("../shared/data"), help="the folder of NFCorpus")
     group.add_argument(
         "--pairs",
         type=int,
@@ -53,7 +51,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--searched", type=int, default=100, help="queries that a round searches both ways")
     group.add_argument("--events", type=int, default=20_000, help="that a round counts")
     group.add_argument("--count-batch", type=int, default=500, help="events that are counted together")
-    group.add_argument("--encoder", default=DEFAULT_ENCODER, help="a model's name or folder")
 
 
 def measure(options: argparse.Namespace) -> Report:
