@@ -26,13 +26,13 @@ from nfcorpus_index import embed_all, fresh_index, load_documents, load_log, ser
 from nfcorpus_profiles import AGAINST, compared_profiles, deeper
 from rich.console import Console
 
-from trifuse.deploy.cli.evaluation_tables import evaluation_table, notes
 from trifuse.deploy.cli.ranking import read_profile
 from trifuse.encoder import DEFAULT_ENCODER
 from trifuse.ranker import ClickStore, HybridRanker, Profile
 from trifuse.ranker.evaluation import Evaluation, Ranked, evaluate, rank_all
 from trifuse.ranker.evaluation.measures import largest_cutoff, split_names
 from trifuse.ranker.evaluation.report import evaluated_queries
+from trifuse.ranker.evaluation.report_tables import evaluation_table, notes
 
 __all__ = [
     "Corpus",

@@ -19,7 +19,6 @@ from trifuse.deploy.cli.clicks_options import (
     MaxADayOption,
     MinVisitorsOption,
     SizeOption,
-    as_typed,
     click_store,
     progress,
     readable,
@@ -29,6 +28,7 @@ from trifuse.deploy.cli.clicks_positions import positions_command
 from trifuse.deploy.cli.clicks_visitors import sessions_command
 from trifuse.deploy.cli.common import JsonOption, OpenSearchOption, RedisOption, emit, fail, out
 from trifuse.deploy.config import opensearch_client, resolve
+from trifuse.ranker.evaluation.printing import as_typed
 from trifuse.worker.clicks.indexes import encoder_of
 from trifuse.worker.clicks.rebuild import RebuildReport, rebuild
 from trifuse.worker.clicks.show import clicked_documents, top_queries

@@ -15,7 +15,6 @@ from trifuse.deploy.cli.clicks_options import (
     IndexOption,
     MaxADayOption,
     MinVisitorsOption,
-    as_typed,
     click_store,
     progress,
     warn_if_evicting,
@@ -39,6 +38,7 @@ from trifuse.deploy.cli.report_file import (
 )
 from trifuse.deploy.config import Settings, celery_app, opensearch_client, resolve
 from trifuse.indexer.hints import Enqueue
+from trifuse.ranker.evaluation.printing import as_typed
 from trifuse.worker.clicks.checks import DUPLICATE, NO_FAULTS, REPEATED
 from trifuse.worker.clicks.errors import UnreadableLog
 from trifuse.worker.clicks.forgotten import FORGOTTEN, forgotten_index

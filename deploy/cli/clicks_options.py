@@ -10,7 +10,6 @@ import typer
 from redis import Redis
 from redis.exceptions import RedisError
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.text import Text
 
 from trifuse.deploy.cli.common import err, index_name
 from trifuse.deploy.config import Settings, redis_client
@@ -66,11 +65,6 @@ __all__ = [
     "SizeOption",
     "readable",
 ]
-
-
-def as_typed(value: str) -> Text:
-    """What users typed, or an id of the log, for a table: no markup, nothing that steers a terminal."""
-    return Text("".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in value))
 
 
 def click_store(settings: Settings) -> Redis:

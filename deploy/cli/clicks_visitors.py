@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from rich.table import Table
 
-from trifuse.deploy.cli.clicks_options import MAX_A_DAY, IndexOption, MaxADayOption, SizeOption, as_typed
+from trifuse.deploy.cli.clicks_options import MAX_A_DAY, IndexOption, MaxADayOption, SizeOption
 from trifuse.deploy.cli.common import JsonOption, OpenSearchOption, emit, err, out
 from trifuse.deploy.config import opensearch_client, require_opensearch, resolve
+from trifuse.ranker.evaluation.printing import as_typed
 from trifuse.worker.clicks.influence import Influence, influence
 
 

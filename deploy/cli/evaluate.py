@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,20 +26,24 @@ from trifuse.deploy.cli.evaluating import (
     QrelsOption,
     QueriesOption,
     check_legs,
+    depths_of,
     open_bench,
     read_judged,
-    searching,
 )
-from trifuse.deploy.cli.evaluation_tables import evaluation_table, moved_tables, notes
 from trifuse.deploy.cli.ranking import BodyOption, json_object, read_profile, usage
+from trifuse.deploy.cli.study_plots import PlotOption, check_plot
 from trifuse.deploy.config import resolve
 from trifuse.ranker import Profile
 from trifuse.ranker.body_template import fill_template
 from trifuse.ranker.errors import ProfileError
-from trifuse.ranker.evaluation import Evaluation, Ranked, evaluate, run_lines
-from trifuse.ranker.evaluation.measures import DEFAULT_MEASURES, largest_cutoff, split_names
+from trifuse.ranker.evaluation import Evaluation, evaluate, read_runs, run_lines
+from trifuse.ranker.evaluation.explaining import Legs, explanations, moved_queries
+from trifuse.ranker.evaluation.explanation_tables import explanation_tables
+from trifuse.ranker.evaluation.measures import DEFAULT_MEASURES, split_names
+from trifuse.ranker.evaluation.per_query import write_per_query
 from trifuse.ranker.evaluation.report import by_segment as split_by_segment
-from trifuse.ranker.evaluation.runs import evaluation_depth
+from trifuse.ranker.evaluation.report_tables import evaluation_table, moved_tables, notes, segment_tables
+from trifuse.ranker.evaluation.run_files import Run
 
 ProfilesOption = Annotated[
     list[str] | None,
@@ -52,8 +57,22 @@ MeasuresOption = Annotated[
     list[str] | None,
     typer.Option("--measures", help=f"Names of ir-measures. Without it: {','.join(DEFAULT_MEASURES)}."),
 ]
+RunsInOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--run-in",
+        exists=True,
+        dir_okay=False,
+        help="Another system's rankings, as TREC's runs, named by their tags; profiles are compared with the "
+        "first.",
+    ),
+]
 RunOption = Annotated[
-    Path | None, typer.Option("--run-out", dir_okay=False, help="Write the rankings here, as TREC runs.")
+    Path | None, typer.Option("--run-out", dir_okay=False, help="Write the rankings here, as TREC's runs.")
+]
+PerQueryOption = Annotated[
+    Path | None,
+    typer.Option("--per-query", dir_okay=False, help="Write each query's values here, parted by tabs."),
 ]
 LimitOption = Annotated[
     bool,
@@ -61,6 +80,15 @@ LimitOption = Annotated[
 ]
 BySegmentOption = Annotated[
     bool, typer.Option("--by-segment", help="Show a table for each of HEAD, TORSO and TAIL as well.")
+]
+ExplainOption = Annotated[
+    int,
+    typer.Option(
+        "--explain",
+        min=0,
+        help="Of the queries that move most, show so many first documents by both profiles, and by which "
+        "legs they came.",
+    ),
 ]
 
 
@@ -76,9 +104,13 @@ def evaluate_command(
     body: BodyOption = None,
     profile: ProfilesOption = None,
     measures: MeasuresOption = None,
+    run_in: RunsInOption = None,
     run_out: RunOption = None,
+    per_query: PerQueryOption = None,
     limit_depth: LimitOption = False,
     by_segment: BySegmentOption = False,
+    explain: ExplainOption = 0,
+    plot: PlotOption = None,
     frequencies: FrequenciesOption = None,
     leave_one_out: LeaveOneOutOption = None,
     as_json: JsonOption = False,
@@ -100,18 +132,18 @@ def evaluate_command(
 
     Example: [bold]trifuse evaluate trials --queries q.tsv --qrels qrels.txt --profile lexical=1[/bold]
     """
-    if run_out is not None and not run_out.resolve().parent.is_dir():
-        raise typer.BadParameter(f"there is no folder {str(run_out.parent)!r}", param_hint="--run-out")
+    _check_folder(run_out, "--run-out")
+    _check_folder(per_query, "--per-query")
+    check_plot(plot)
     names = split_names(measures or DEFAULT_MEASURES)
     with usage():
         template = json_object(body, "--body")
         fill_template(template, "")
         profiles = _named([read_profile(each, opensearch=opensearch) for each in profile or (None,)])
-        cutoff = largest_cutoff(names)
-        depths = {name: evaluation_depth(each, cutoff, limit=limit_depth) for name, each in profiles.items()}
-    judged = read_judged(queries, qrels)
+        depths = depths_of(profiles, names, limit=limit_depth)
+        judged = read_judged(queries, qrels)
+        given = _read_runs(run_in or (), profiles)
     settings = resolve(opensearch=opensearch, redis=redis, encoder=encoder)
-    ranked: dict[str, Ranked] = {}
     with open_bench(
         settings,
         index,
@@ -122,44 +154,77 @@ def evaluate_command(
     ) as bench:
         if by_segment:
             bench.needed_segments()
-        with usage(), searching(len(profiles) * len(judged.wanted)) as step:
-            for name, each in profiles.items():
-                ranked[name] = bench.rank(each, depths[name], body=template, progress=step)
-    runs = {name: each.documents for name, each in ranked.items()}
+        with usage():
+            ranked = bench.rank_each(profiles, depths, body=template)
+        own = {name: each.documents for name, each in ranked.items()}
+        runs = {**given, **own}
+        evaluation = evaluate(runs, judged.qrels, judged.asked, names)
+        legs = _legs(bench, evaluation, profiles, depths, template) if explain else {}
+    explained = list(explanations(evaluation, runs, legs, judged.qrels, explain)) if explain else []
     if run_out is not None:
         with run_out.open("w", encoding="utf-8") as file:
-            file.writelines(run_lines(runs))
-    evaluation = evaluate(runs, judged.qrels, judged.asked, names)
+            file.writelines(run_lines(own))
+    if per_query is not None:
+        with per_query.open("w", encoding="utf-8", newline="") as file:
+            write_per_query(evaluation, file)
+    if plot is not None:
+        evaluation.plot(plot)
     shown = bench.segments if as_json or by_segment else None
     segments = split_by_segment(evaluation, shown) if shown else {}
     if as_json:
-        emit(_json(evaluation, segments, ranked, bench))
+        emit(
+            {
+                **evaluation.as_dict(),
+                **bench.as_dict(),
+                "segments": {name: each.as_dict(per_query=False) for name, each in segments.items()},
+                "depth": depths,
+                "legs": {name: each.legs for name, each in ranked.items()},
+                "explanations": [each.as_dict() for each in explained],
+            }
+        )
     else:
-        _print(evaluation, segments, ranked, bench)
+        for table in (
+            evaluation_table(evaluation),
+            *segment_tables(segments),
+            *moved_tables(evaluation),
+            *explanation_tables(explained),
+        ):
+            out.print(table)
+        print_lines((*notes(evaluation, ranked), *_lacking(given, judged.wanted), *bench.notes()))
     check_legs(ranked)
 
 
-def _json(
-    evaluation: Evaluation, segments: Mapping[str, Evaluation], ranked: Mapping[str, Ranked], bench: Bench
-) -> dict[str, Any]:
-    return {
-        **evaluation.as_dict(),
-        **bench.as_dict(),
-        "segments": {name: each.as_dict(per_query=False) for name, each in segments.items()},
-        "depth": {name: each.depth for name, each in ranked.items()},
-        "legs": {name: each.legs for name, each in ranked.items()},
-    }
+def _legs(
+    bench: Bench,
+    evaluation: Evaluation,
+    profiles: Mapping[str, Profile],
+    depths: Mapping[str, int],
+    body: Mapping[str, Any] | None,
+) -> dict[str, dict[str, dict[str, Legs]]]:
+    """Profile to query to document to what each leg gave it: what moved most is searched again."""
+    found: dict[str, dict[str, dict[str, Legs]]] = {}
+
+    def observe(bench: Bench, run: str, query: str, response: Mapping[str, Any]) -> None:
+        hits = response["hits"]["hits"]
+        found.setdefault(run, {})[query] = {hit["_id"]: hit["trifuse"]["legs"] for hit in reversed(hits)}
+
+    for name, moved in moved_queries(evaluation).items():
+        if name in profiles and moved:
+            some = replace(bench, queries={query: bench.queries[query] for query in moved})
+            some.rank_each({name: profiles[name]}, depths, body=body, observe=observe)
+    return found
 
 
-def _print(
-    evaluation: Evaluation, segments: Mapping[str, Evaluation], ranked: Mapping[str, Ranked], bench: Bench
-) -> None:
-    out.print(evaluation_table(evaluation))
-    for name, each in segments.items():
-        out.print(evaluation_table(each, title=f"{name}: {each.queries} queries"))
-    for table in moved_tables(evaluation, bench.queries):
-        out.print(table)
-    print_lines((*notes(evaluation, ranked), *bench.notes()))
+def _read_runs(paths: Sequence[Path], profiles: Mapping[str, Profile]) -> dict[str, Run]:
+    found: dict[str, Run] = {}
+    for path in paths:
+        for name, run in read_runs(path).items():
+            if name in found or name in profiles:
+                raise ProfileError(
+                    f"{path}: another run or profile is named {name!r}: change the tag, in the last column"
+                )
+            found[name] = run
+    return found
 
 
 def _named(profiles: Sequence[Profile]) -> Mapping[str, Profile]:
@@ -171,3 +236,15 @@ def _named(profiles: Sequence[Profile]) -> Mapping[str, Profile]:
             )
         found[profile.name] = profile
     return found
+
+
+def _check_folder(path: Path | None, option: str) -> None:
+    if path is not None and not path.resolve().parent.is_dir():
+        raise typer.BadParameter(f"there is no folder {str(path.parent)!r}", param_hint=option)
+
+
+def _lacking(given: Mapping[str, Run], queries: Mapping[str, str]) -> Iterator[str]:
+    """That runs from files don't have all the queries."""
+    for name, run in given.items():
+        if count := sum(query not in run for query in queries):
+            yield f"{name} has no ranking for {count} of {len(queries)} queries: they count as 0"

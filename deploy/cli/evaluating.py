@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,8 +21,10 @@ from trifuse.ranker import ClickStore, HybridRanker, Profile
 from trifuse.ranker.evaluation import Judgements, Queries, Ranked, rank_all, read_judgements, read_queries
 from trifuse.ranker.evaluation.frequencies import log_frequencies, of_queries, query_segments
 from trifuse.ranker.evaluation.inputs import read_frequencies
+from trifuse.ranker.evaluation.measures import largest_cutoff
 from trifuse.ranker.evaluation.recording import RecordingLookup
 from trifuse.ranker.evaluation.report import evaluated_queries
+from trifuse.ranker.evaluation.runs import evaluation_depth
 from trifuse.ranker.past_queries import normalize_query
 
 REDIS_TIMEOUT_S = 30.0
@@ -118,6 +121,33 @@ class Bench:
             **how,
         )
 
+    def rank_each(
+        self,
+        profiles: Mapping[str, Profile],
+        depths: Mapping[str, int],
+        *,
+        body: Mapping[str, Any] | None = None,
+        observe: Callable[[Bench, str, str, Mapping[str, Any]], None] | None = None,
+    ) -> dict[str, Ranked]:
+        """Rank every query by every profile, while a bar says how far that is.
+
+        Args:
+            profiles: run to profile.
+            depths: run to how deep it ranks.
+            observe: called with this, a run's name, a query's id, and the response to it.
+        """
+        with searching(len(profiles) * len(self.queries)) as step:
+            return {
+                name: self.rank(
+                    profile,
+                    depths[name],
+                    body=body,
+                    progress=step,
+                    observe=partial(observe, self, name) if observe else None,
+                )
+                for name, profile in profiles.items()
+            }
+
     def needed_segments(self) -> Mapping[str, str]:
         """The segments; the command ends where nothing says them."""
         if self.segments is None:
@@ -145,6 +175,22 @@ class Bench:
                 f"the click log has {self.in_log} of these queries itself: that flatters the profiles with "
                 "clicks (--leave-one-out leaves their own out)"
             )
+
+
+def depths_of(
+    profiles: Mapping[str, Profile], measures: Sequence[str], *, limit: bool = False
+) -> dict[str, int]:
+    """Run to how deep it is ranked: as its profile says, or as the measures look where that is more.
+
+    Args:
+        limit: no deeper than the profile says.
+
+    Raises:
+        MeasureUnknown: there is no such measure.
+        ProfileError: a measure looks further than OpenSearch ranks.
+    """
+    cutoff = largest_cutoff(measures)
+    return {name: evaluation_depth(each, cutoff, limit=limit) for name, each in profiles.items()}
 
 
 @contextmanager

@@ -1,32 +1,27 @@
-"""The studies as pictures. matplotlib is imported when one is asked for, and draws without a display."""
+"""The studies as pictures."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trifuse.ranker.errors import ExtraMissing
 from trifuse.ranker.evaluation.cost import Timed
 from trifuse.ranker.evaluation.gains import GainStudy
 from trifuse.ranker.evaluation.log_size import SizePoint
+from trifuse.ranker.evaluation.pictures import COLOURS, KINDS, figure, save
 from trifuse.ranker.evaluation.segment_gains import SegmentGains
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 PlotOption = Annotated[
     Path | None,
     typer.Option("--plot", dir_okay=False, metavar="FILE.png", help="Draw it, as PNG, SVG or PDF."),
 ]
 
-_KINDS = (".png", ".svg", ".pdf")
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
-"""Okabe and Ito 2008, "Color Universal Design": told apart in every common form of colour blindness."""
 _MARKERS = ("o", "s", "^", "D")
 
 
@@ -41,24 +36,21 @@ def check_plot(path: Path | None) -> None:
         return
     if not path.resolve().parent.is_dir():
         raise typer.BadParameter(f"there is no folder {str(path.parent)!r}", param_hint="--plot")
-    if path.suffix.lower() not in _KINDS:
+    if path.suffix.lower() not in KINDS:
         raise typer.BadParameter(
-            f"{path.name!r} is no kind of picture: end it with {', '.join(_KINDS)}", param_hint="--plot"
+            f"{path.name!r} is no kind of picture: end it with {', '.join(KINDS)}", param_hint="--plot"
         )
-    try:
-        importlib.import_module("matplotlib.figure")
-    except ImportError as error:
-        raise ExtraMissing(f"a plot needs matplotlib ({error}): pip install 'trifuse[tune]'") from error
+    figure(1, 1)
 
 
 def plot_segments(path: Path, gains: SegmentGains, title: str, profile: str, against: str) -> None:
     """A panel a measure; in it the two profiles in each segment, with intervals."""
     measures = list(next(iter(gains.values())))
-    figure = _figure(3.6 * len(measures) + 0.6, 4.2)
+    drawn = figure(3.6 * len(measures) + 0.6, 4.2)
     places = range(len(gains))
     names = [f"{name}\nn={next(iter(found.values())).queries}" for name, found in gains.items()]
     for number, measure in enumerate(measures):
-        axes = figure.add_subplot(1, len(measures), number + 1)
+        axes = drawn.add_subplot(1, len(measures), number + 1)
         rows = [found[measure] for found in gains.values()]
         series = (
             (against, [(row.against, row.against_ci95) for row in rows]),
@@ -72,17 +64,17 @@ def plot_segments(path: Path, gains: SegmentGains, title: str, profile: str, aga
         axes.set_ylabel(f"{measure} (mean, 95 % interval)")
         axes.set_ylim(0, 1.03 * axes.get_ylim()[1])
         axes.grid(axis="y", alpha=0.3)
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    _save(figure, path, title)
+    drawn.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    save(drawn, path, title)
 
 
 def plot_log_size(path: Path, lines: Mapping[str, Sequence[SizePoint]], title: str, measure: str) -> None:
     """A line for all queries and one a segment, over the share of the log."""
-    figure = _figure(6.4, 4.4)
-    axes = figure.add_subplot()
+    drawn = figure(6.4, 4.4)
+    axes = drawn.add_subplot()
     for at, (name, line) in enumerate(lines.items()):
         percents = [100 * point.share for point in line]
-        colour = _COLOURS[at % len(_COLOURS)]
+        colour = COLOURS[at % len(COLOURS)]
         axes.plot(
             percents,
             [point.mean for point in line],
@@ -96,14 +88,14 @@ def plot_log_size(path: Path, lines: Mapping[str, Sequence[SizePoint]], title: s
     axes.set_ylabel(f"{measure} (mean, bands: 95 % interval)")
     axes.grid(alpha=0.3)
     axes.legend(title="queries")
-    _save(figure, path, title)
+    save(drawn, path, title)
 
 
 def plot_gains(path: Path, study: GainStudy, title: str, measure: str) -> None:
     """A row a feature: its coefficient with the interval; those that are constant are said to be."""
     fit = study.regression
-    figure = _figure(6.8, 4.6)
-    axes = figure.add_subplot()
+    drawn = figure(6.8, 4.6)
+    axes = drawn.add_subplot()
     names = list(fit.coefficients)[::-1]
     for place, name in enumerate(names):
         found = fit.coefficients[name]
@@ -111,7 +103,7 @@ def plot_gains(path: Path, study: GainStudy, title: str, measure: str) -> None:
             axes.text(0, place, " constant", va="center", fontsize=8)
             continue
         low, high = found.ci95
-        colour = _COLOURS[0] if found.value >= 0 else _COLOURS[1]
+        colour = COLOURS[0] if found.value >= 0 else COLOURS[1]
         axes.barh(place, found.value, color=colour, height=0.6)
         axes.plot([low, high], [place, place], color="black", linewidth=1.2)
     axes.axvline(0, color="black", linewidth=0.8)
@@ -122,14 +114,14 @@ def plot_gains(path: Path, study: GainStudy, title: str, measure: str) -> None:
     )
     axes.set_ylabel("feature of the query")
     axes.grid(axis="x", alpha=0.3)
-    _legend(axes, (("more gain", _COLOURS[0]), ("less gain", _COLOURS[1])))
-    _save(figure, path, title)
+    _legend(axes, (("more gain", COLOURS[0]), ("less gain", COLOURS[1])))
+    save(drawn, path, title)
 
 
 def plot_cost(path: Path, times: Mapping[str, Timed], title: str, profile: str, against: str) -> None:
     """The time of a search with and without the click leg; above each pair their ratio."""
-    figure = _figure(6.0, 4.2)
-    axes = figure.add_subplot()
+    drawn = figure(6.0, 4.2)
+    axes = drawn.add_subplot()
     places = range(len(times))
     for at, (name, values) in enumerate(
         (
@@ -137,7 +129,7 @@ def plot_cost(path: Path, times: Mapping[str, Timed], title: str, profile: str, 
             (profile, [found.with_ms for found in times.values()]),
         )
     ):
-        axes.bar([place + 0.36 * at - 0.18 for place in places], values, 0.34, color=_COLOURS[at], label=name)
+        axes.bar([place + 0.36 * at - 0.18 for place in places], values, 0.34, color=COLOURS[at], label=name)
     for place, found in zip(places, times.values(), strict=True):
         low, high = found.ratio_ci95
         axes.text(
@@ -154,13 +146,7 @@ def plot_cost(path: Path, times: Mapping[str, Timed], title: str, profile: str, 
     axes.margins(y=0.22)
     axes.legend()
     axes.grid(axis="y", alpha=0.3)
-    _save(figure, path, title)
-
-
-def _figure(width: float, height: float) -> Figure:
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained")
+    save(drawn, path, title)
 
 
 def _bars(
@@ -172,7 +158,7 @@ def _bars(
 ) -> None:
     """Points with intervals; an interval need not lie around its mean, so its ends are drawn as they are."""
     rows = list(values)
-    colour = _COLOURS[number]
+    colour = COLOURS[number]
     axes.vlines(
         places, [low for _, (low, _) in rows], [high for _, (_, high) in rows], color=colour, linewidth=1.5
     )
@@ -184,10 +170,3 @@ def _legend(axes: Axes, entries: Iterable[tuple[str, str]]) -> None:
     from matplotlib.patches import Patch
 
     axes.legend(handles=[Patch(color=colour, label=label) for label, colour in entries])
-
-
-def _save(figure: Figure, path: Path, title: str) -> None:
-    for axes in figure.axes:
-        axes.set_axisbelow(True)
-    figure.suptitle(title, fontsize=11)
-    figure.savefig(path, dpi=150)

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from trifuse.deploy.cli.clicks_options import as_typed
-from trifuse.deploy.cli.evaluation_tables import p_value
 from trifuse.deploy.cli.study_memory import LogMemory
 from trifuse.ranker.evaluation.cost import Timed
 from trifuse.ranker.evaluation.features import FEATURES
 from trifuse.ranker.evaluation.gains import GainStudy
 from trifuse.ranker.evaluation.log_size import ALL, SizePoint, share_name
+from trifuse.ranker.evaluation.printing import as_typed, p_value
 from trifuse.ranker.evaluation.regression import Coefficient
 from trifuse.ranker.evaluation.segment_gains import SegmentGains
 

@@ -10,15 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from trifuse.deploy.cli.common import fail, index_name
-from trifuse.deploy.cli.evaluating import Bench, Judged, open_bench, searching
-from trifuse.deploy.cli.evaluation_tables import notes
+from trifuse.deploy.cli.evaluating import Bench, Judged, depths_of, open_bench
 from trifuse.deploy.cli.ranking import read_profile
 from trifuse.deploy.config import Settings
 from trifuse.ranker import Profile
 from trifuse.ranker.errors import ProfileError
 from trifuse.ranker.evaluation import Evaluation, Ranked, evaluate
-from trifuse.ranker.evaluation.measures import largest_cutoff
-from trifuse.ranker.evaluation.runs import evaluation_depth
+from trifuse.ranker.evaluation.report_tables import notes
 
 IndexArgument = Annotated[
     str,
@@ -35,9 +33,6 @@ AgainstOption = Annotated[
     typer.Option("--against", help="What it is compared with. Without it: the same without the clicks."),
 ]
 MeasureOption = Annotated[str, typer.Option("--measure", help="A name of ir-measures.")]
-
-Observe = Callable[[Bench, str, str, Mapping[str, Any]], None]
-"""Called with the bench, a run's name, a query's id, and the response to it."""
 
 
 def profile_pair(
@@ -118,20 +113,19 @@ def run_study(
     *,
     frequencies: Path | None = None,
     leave_one_out: bool | None = None,
-    observe: Observe | None = None,
+    observe: Callable[[Bench, str, str, Mapping[str, Any]], None] | None = None,
 ) -> Study:
     """Rank every query by every profile, and compare the runs with the first.
 
     Args:
         profiles: run to profile.
         frequencies, leave_one_out: as `open_bench`.
+        observe: as `Bench.rank_each`.
 
     Raises:
         ProfileError: a measure looks further than OpenSearch ranks.
     """
-    cutoff = largest_cutoff(measures)
-    depths = {name: evaluation_depth(each, cutoff) for name, each in profiles.items()}
-    ranked: dict[str, Ranked] = {}
+    depths = depths_of(profiles, measures)
     with open_bench(
         settings,
         index,
@@ -142,10 +136,7 @@ def run_study(
     ) as bench:
         need_log(bench)
         segments = bench.needed_segments()
-        with searching(len(profiles) * len(judged.wanted)) as step:
-            for name, profile in profiles.items():
-                seen = _observer(observe, bench, name)
-                ranked[name] = bench.rank(profile, depths[name], progress=step, observe=seen)
+        ranked = bench.rank_each(profiles, depths, observe=observe)
     runs = {name: each.documents for name, each in ranked.items()}
     evaluation = evaluate(runs, judged.qrels, judged.asked, measures)
     return Study(bench, ranked, evaluation, segments)
@@ -155,11 +146,3 @@ def need_log(bench: Bench) -> None:
     """End the command where there is no click store: a study without one says nothing."""
     if bench.evidence is None:
         fail("a study needs the click log: name the click store with --redis, or run `trifuse up`")
-
-
-def _observer(
-    observe: Observe | None, bench: Bench, run: str
-) -> Callable[[str, Mapping[str, Any]], None] | None:
-    if observe is None:
-        return None
-    return lambda query, response: observe(bench, run, query, response)

@@ -3,17 +3,19 @@
 from trifuse.ranker.evaluation import evaluate, rank_all, read_judgements, read_queries
 
 qrels, queries = read_judgements("qrels.tsv"), read_queries("queries.jsonl")
-bm25 = rank_all(ranker, "trials", queries, profile=Profile(weights={"lexical": 1}), depth=100)
-hybrid = rank_all(ranker, "trials", queries, profile=Profile(), depth=100)
-runs = {"bm25": bm25.documents, "hybrid": hybrid.documents}
-evaluate(runs, qrels, queries, ["nDCG@10", "RR"]).as_dict()
+profiles = {"bm25": Profile(weights={"lexical": 1}), "hybrid": Profile()}
+ranked = {name: rank_all(ranker, "trials", queries, profile=each) for name, each in profiles.items()}
+evaluation = evaluate({name: each.documents for name, each in ranked.items()}, qrels, queries)
+print(evaluation)
+evaluation.plot("evaluation.png")
 """
 
 from __future__ import annotations
 
 from trifuse.ranker.evaluation.inputs import Judgements, Queries, read_judgements, read_queries
 from trifuse.ranker.evaluation.report import Evaluation, evaluate
-from trifuse.ranker.evaluation.runs import Ranked, rank_all, run_lines
+from trifuse.ranker.evaluation.run_files import read_runs, run_lines
+from trifuse.ranker.evaluation.runs import Ranked, rank_all
 
 __all__ = [
     "Evaluation",
@@ -24,5 +26,6 @@ __all__ = [
     "rank_all",
     "read_judgements",
     "read_queries",
+    "read_runs",
     "run_lines",
 ]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from trifuse.ranker.click_settings import SEGMENTS
 from trifuse.ranker.errors import UnreadableInput
+from trifuse.ranker.evaluation.lines import fault, read_lines
 
 Judgements = dict[str, dict[str, int]]
 """Query id to document id to grade; 1 and more is relevant."""
@@ -20,8 +18,6 @@ Queries = dict[str, str]
 
 Frequencies = dict[str, int | str]
 """Query id to how often the log has it, or to its segment where that alone is known."""
-
-_GZIP = b"\x1f\x8b"
 
 
 def read_judgements(path: str | Path) -> Judgements:
@@ -35,7 +31,7 @@ def read_judgements(path: str | Path) -> Judgements:
     """
     found: Judgements = {}
     columns = 0
-    for number, line in _lines(path):
+    for number, line in read_lines(path):
         parts = _columns(line)
         if not columns:
             columns = len(parts)
@@ -43,7 +39,7 @@ def read_judgements(path: str | Path) -> Judgements:
                 continue
         if len(parts) != columns or columns not in (3, 4):
             expected = f"{columns} columns as in the lines before" if columns in (3, 4) else "4 columns or 3"
-            raise _fault(
+            raise fault(
                 path,
                 number,
                 f"{len(parts)} columns, expected {expected}: TREC's `query iteration document "
@@ -51,10 +47,10 @@ def read_judgements(path: str | Path) -> Judgements:
             )
         query, document, grade = parts[0], parts[-2], parts[-1]
         if not _is_whole(grade):
-            raise _fault(path, number, f"the grade is {grade!r}, expected a whole number")
+            raise fault(path, number, f"the grade is {grade!r}, expected a whole number")
         judged = found.setdefault(query, {})
         if judged.setdefault(document, int(grade)) != int(grade):
-            raise _fault(
+            raise fault(
                 path,
                 number,
                 f"document {document!r} of query {query!r} was judged {judged[document]} before, and "
@@ -73,14 +69,14 @@ def read_queries(path: str | Path) -> Queries:
     """
     found: Queries = {}
     json_lines: bool | None = None
-    for number, line in _lines(path):
+    for number, line in read_lines(path):
         if json_lines is None:
             json_lines = line.startswith("{")
         query, text = _from_json(path, number, line) if json_lines else _from_tsv(path, number, line)
         if not query or not text.strip():
-            raise _fault(path, number, f"the query {query!r} has {'no text' if query else 'no id'}")
+            raise fault(path, number, f"the query {query!r} has {'no text' if query else 'no id'}")
         if query in found:
-            raise _fault(path, number, f"there is a query {query!r} before: ids must be unique")
+            raise fault(path, number, f"there is a query {query!r} before: ids must be unique")
         found[query] = text
     if not found:
         raise UnreadableInput(f"{path}: there are no queries in it")
@@ -93,7 +89,7 @@ def read_ids(path: str | Path) -> list[str]:
     Raises:
         UnreadableInput: it can't be read, or there are none.
     """
-    found = [line.split("\t")[0].strip() for _, line in _lines(path)]
+    found = [line.split("\t")[0].strip() for _, line in read_lines(path)]
     if not found:
         raise UnreadableInput(f"{path}: there are no ids in it")
     return found
@@ -108,15 +104,15 @@ def read_frequencies(path: str | Path) -> Frequencies:
         UnreadableInput: naming the file, the line, and what was expected.
     """
     found: Frequencies = {}
-    for number, line in _lines(path):
+    for number, line in read_lines(path):
         query, _, given = line.rpartition("\t")
         query, given = query.strip(), given.strip()
         counted = given.isascii() and given.isdecimal()
         if not query or not (counted or given in SEGMENTS):
             expected = f"`id<tab>frequency`, a whole number of 0 or more, or {', '.join(SEGMENTS)}"
-            raise _fault(path, number, f"{line!r}, expected {expected}")
+            raise fault(path, number, f"{line!r}, expected {expected}")
         if query in found:
-            raise _fault(path, number, f"there is a query {query!r} before: give each one frequency")
+            raise fault(path, number, f"there is a query {query!r} before: give each one frequency")
         found[query] = int(given) if counted else given
     if not found:
         raise UnreadableInput(f"{path}: there are no frequencies in it")
@@ -126,7 +122,7 @@ def read_frequencies(path: str | Path) -> Frequencies:
 def _from_tsv(path: str | Path, number: int, line: str) -> tuple[str, str]:
     query, tab, text = line.partition("\t")
     if not tab:
-        raise _fault(path, number, "no tab, expected `id<tab>text`, or JSON lines of `_id` and `text`")
+        raise fault(path, number, "no tab, expected `id<tab>text`, or JSON lines of `_id` and `text`")
     return query.strip(), text
 
 
@@ -134,13 +130,13 @@ def _from_json(path: str | Path, number: int, line: str) -> tuple[str, str]:
     try:
         value = msgspec.json.decode(line)
     except msgspec.DecodeError as error:
-        raise _fault(path, number, f"no JSON: {error}") from error
+        raise fault(path, number, f"no JSON: {error}") from error
     query = value.get("_id", value.get("id")) if isinstance(value, dict) else None
     text = value.get("text") if isinstance(value, dict) else None
     if isinstance(query, int) and not isinstance(query, bool):
         query = str(query)
     if not isinstance(query, str) or not isinstance(text, str):
-        raise _fault(path, number, 'expected an object such as {"_id": "q1", "text": "stroke in adults"}')
+        raise fault(path, number, 'expected an object such as {"_id": "q1", "text": "stroke in adults"}')
     return query, text
 
 
@@ -152,24 +148,3 @@ def _columns(line: str) -> list[str]:
 
 def _is_whole(text: str) -> bool:
     return text.lstrip("+-").isdecimal() and text.lstrip("+-").isascii()
-
-
-def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
-    """Number from 1, and text, of each line that isn't blank."""
-    number = 0
-    try:
-        with Path(path).open("rb") as raw:
-            packed = raw.read(2) == _GZIP
-            raw.seek(0)
-            for number, line in enumerate(gzip.GzipFile(fileobj=raw) if packed else raw, start=1):
-                text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-                if text.strip():
-                    yield number, text
-    except UnicodeDecodeError as error:
-        raise _fault(path, number, f"no UTF-8: {error.reason}") from error
-    except (OSError, EOFError, zlib.error) as error:
-        raise UnreadableInput(f"{path} can't be read after line {number}: {error}") from error
-
-
-def _fault(path: str | Path, number: int, what: str) -> UnreadableInput:
-    return UnreadableInput(f"{path}, line {number}: {what}")

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from trifuse.ranker.click_settings import SEGMENTS
 from trifuse.ranker.errors import NothingToEvaluate
 from trifuse.ranker.evaluation.comparison import Comparison, compare, mean
 from trifuse.ranker.evaluation.inputs import Judgements
-from trifuse.ranker.evaluation.measures import measure_run
-from trifuse.ranker.evaluation.significance import RESAMPLES, bootstrap_ci
+from trifuse.ranker.evaluation.measures import DEFAULT_MEASURES, measure_run
+from trifuse.ranker.evaluation.significance import RESAMPLES, bootstrap_ci, holm
+
+if TYPE_CHECKING:
+    from rich.console import Group
 
 Values = Mapping[str, Mapping[str, Mapping[str, float]]]
 """Profile to measure to query to value."""
@@ -19,7 +23,7 @@ Values = Mapping[str, Mapping[str, Mapping[str, float]]]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What `evaluate` found.
+    """What `evaluate` found, as an object that prints as tables, draws itself, and goes into JSON.
 
     Args:
         values: profile to measure to query to value.
@@ -27,6 +31,7 @@ class Evaluation:
         tests: profile to measure to its comparison with another profile.
         queries: how many were evaluated.
         excluded: queries that were left out, having no relevant document.
+        texts: query to text, where it is known.
     """
 
     values: Values
@@ -34,6 +39,7 @@ class Evaluation:
     tests: Mapping[str, Mapping[str, Comparison]]
     queries: int
     excluded: int
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     def mean(self, profile: str, measure: str) -> float:
         """The mean over queries."""
@@ -76,6 +82,27 @@ class Evaluation:
             found["per_query"] = self.per_query
         return found
 
+    def __rich__(self) -> Group:
+        """Tables for a console of rich."""
+        from trifuse.ranker.evaluation.report_tables import tables
+
+        return tables(self)
+
+    def __str__(self) -> str:
+        from trifuse.ranker.evaluation.printing import as_text
+
+        return as_text(self)
+
+    def plot(self, path: str | Path) -> None:
+        """Draw means and intervals, as PNG, SVG or PDF.
+
+        Raises:
+            ExtraMissing: matplotlib isn't installed.
+        """
+        from trifuse.ranker.evaluation.report_plot import plot
+
+        plot(self, path)
+
 
 def evaluated_queries(qrels: Judgements, queries: Iterable[str]) -> list[str]:
     """The queries that have a relevant document (grade 1 or more), in their order.
@@ -96,17 +123,20 @@ def evaluated_queries(qrels: Judgements, queries: Iterable[str]) -> list[str]:
 def evaluate(
     runs: Mapping[str, Mapping[str, Sequence[str]]],
     qrels: Judgements,
-    queries: Iterable[str],
-    measures: Sequence[str],
+    queries: Mapping[str, str] | Iterable[str],
+    measures: Sequence[str] = DEFAULT_MEASURES,
     *,
     against: Mapping[str, str] | None = None,
     resamples: int = RESAMPLES,
 ) -> Evaluation:
     """Measure runs over the same queries, and compare them in pairs.
 
+        print(evaluate({"bm25": bm25.documents, "hybrid": hybrid.documents}, qrels, queries))
+
     Args:
         runs: profile to query to document ids, best first; a query that isn't there found nothing.
-        queries: those that were asked; those without a relevant document are left out and counted.
+        queries: those that were asked, with their texts if these are to be shown; those without a relevant
+            document are left out and counted.
         measures: names of ir-measures.
         against: profile to the one that it is compared with. Without it, all others are compared with the
             first.
@@ -121,13 +151,16 @@ def evaluate(
     values = {profile: measure_run(measures, judged, run) for profile, run in runs.items()}
     first, *others = runs
     pairs = dict.fromkeys(others, first) if against is None else against
-    return _summary(values, pairs, len(asked) - len(kept), resamples)
+    texts = {query: queries[query] for query in kept} if isinstance(queries, Mapping) else {}
+    return replace(_summary(values, pairs, resamples), excluded=len(asked) - len(kept), texts=texts)
 
 
 def by_segment(
     evaluation: Evaluation, segments: Mapping[str, str], *, resamples: int = RESAMPLES
 ) -> dict[str, Evaluation]:
     """The same evaluation over the queries of each segment; a segment without queries isn't there.
+
+    Adjusted p are so for all comparisons of a measure in all segments.
 
     Args:
         segments: query to its segment, of each evaluated query.
@@ -147,11 +180,27 @@ def by_segment(
             for profile, measured in evaluation.values.items()
         }
         if all(row for measured in values.values() for row in measured.values()):
-            found[segment] = _summary(values, pairs, 0, resamples)
-    return found
+            found[segment] = replace(_summary(values, pairs, resamples), texts=evaluation.texts)
+    return _adjusted(found)
 
 
-def _summary(values: Values, pairs: Mapping[str, str], excluded: int, resamples: int) -> Evaluation:
+def _adjusted(parts: Mapping[str, Evaluation]) -> dict[str, Evaluation]:
+    """The same with p adjusted over the parts together."""
+    tests: dict[str, dict[str, dict[str, Comparison]]] = {
+        part: {profile: dict(compared) for profile, compared in each.tests.items()}
+        for part, each in parts.items()
+    }
+    measures = {measure for each in tests.values() for compared in each.values() for measure in compared}
+    for measure in measures:
+        rows = [compared for each in tests.values() for compared in each.values()]
+        by_chance = holm([row[measure].p_randomisation for row in rows])
+        by_t = holm([row[measure].p_t for row in rows])
+        for row, p_chance, p_t in zip(rows, by_chance, by_t, strict=True):
+            row[measure] = replace(row[measure], holm_randomisation=p_chance, holm_t=p_t)
+    return {part: replace(each, tests=tests[part]) for part, each in parts.items()}
+
+
+def _summary(values: Values, pairs: Mapping[str, str], resamples: int) -> Evaluation:
     ci95 = {
         profile: {
             measure: bootstrap_ci(list(row.values()), resamples=resamples)
@@ -166,4 +215,4 @@ def _summary(values: Values, pairs: Mapping[str, str], excluded: int, resamples:
         for profile, comparison in compare(rows, pairs, resamples).items():
             tests[profile][measure] = comparison
     queries = len(next(iter(measures.values())))
-    return Evaluation(values, ci95, tests, queries, excluded)
+    return Evaluation(values, ci95, tests, queries, excluded=0)

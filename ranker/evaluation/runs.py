@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -82,7 +82,7 @@ def rank_all(
     queries: Mapping[str, str],
     *,
     profile: Profile,
-    depth: int,
+    depth: int | None = None,
     body: Mapping[str, Any] | None = None,
     leave_one_out: bool = False,
     progress: Callable[[], None] | None = None,
@@ -92,7 +92,7 @@ def rank_all(
 
     Args:
         queries: id to text.
-        depth: of each leg and of the ranking, in the place of the profile's.
+        depth: of each leg and of the ranking; None: the profile's.
         body: the team's own body, with `{{text}}` where the text goes; None: the profile's, if it has one.
         leave_one_out: leave a query's own clicks out of the log.
         progress: called after each query.
@@ -101,6 +101,7 @@ def rank_all(
     Raises:
         BodyError, SearchRejected, IndexMissing, SpaceMismatch: as `HybridRanker.search`.
     """
+    depth = depth or profile.depth
     profile = patient(profile, depth)
     template = ranking_template(profile.body if body is None else body)
     documents: dict[str, list[str]] = {}
@@ -129,15 +130,3 @@ def rank_all(
         if progress is not None:
             progress()
     return Ranked(documents, depth, {leg: dict(count) for leg, count in states.items()}, reasons)
-
-
-def run_lines(runs: Mapping[str, Mapping[str, Sequence[str]]]) -> Iterator[str]:
-    """Runs as TREC's lines `query Q0 document rank score tag`, the profile as the tag.
-
-    The score falls by 1 a rank: tools order a run by score, so they see ties in the order that was served.
-    """
-    for profile, run in runs.items():
-        tag = "_".join(profile.split())
-        for query, documents in run.items():
-            for rank, document in enumerate(documents, start=1):
-                yield f"{query} Q0 {document} {rank} {len(documents) - rank + 1} {tag}\n"

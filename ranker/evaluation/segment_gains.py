@@ -8,7 +8,6 @@ from typing import Any
 
 from trifuse.ranker.evaluation.log_size import ALL
 from trifuse.ranker.evaluation.report import Evaluation, by_segment
-from trifuse.ranker.evaluation.significance import holm
 
 
 @dataclass(frozen=True)
@@ -57,10 +56,8 @@ def segment_gains(evaluation: Evaluation, segments: Mapping[str, str]) -> Segmen
     found: SegmentGains = {name: {} for name in parts}
     without, with_log = evaluation.values
     for measure in evaluation.values[without]:
-        tests = {name: part.tests[with_log][measure] for name, part in parts.items()}
-        whole, *of_segments = [test.p_randomisation for test in tests.values()]
-        for (name, part), p in zip(parts.items(), [whole, *holm(of_segments)], strict=True):
-            test, base = tests[name], part.mean(without, measure)
+        for name, part in parts.items():
+            test, base = part.tests[with_log][measure], part.mean(without, measure)
             found[name][measure] = SegmentGain(
                 queries=part.queries,
                 value=part.mean(with_log, measure),
@@ -70,7 +67,7 @@ def segment_gains(evaluation: Evaluation, segments: Mapping[str, str]) -> Segmen
                 difference=test.difference,
                 difference_ci95=test.ci95,
                 relative=test.difference / base if base else None,
-                p=p,
+                p=test.holm_randomisation,
                 wins=test.wins,
                 losses=test.losses,
             )

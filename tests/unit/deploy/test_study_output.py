@@ -158,7 +158,7 @@ def test_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     def missing(name: str, *args: Any) -> Any:
         raise ImportError(f"No module named {name!r}")
 
-    monkeypatch.setattr("trifuse.deploy.cli.study_plots.importlib.import_module", missing)
+    monkeypatch.setattr("trifuse.ranker.evaluation.pictures.importlib.import_module", missing)
     with pytest.raises(ExtraMissing, match=r"pip install 'trifuse\[tune\]'"):
         check_plot(tmp_path / "plot.png")
 

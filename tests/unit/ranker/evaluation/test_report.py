@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
+from pathlib import Path
 
 import pytest
 
 from trifuse.ranker.errors import NothingToEvaluate
-from trifuse.ranker.evaluation import evaluate, run_lines
+from trifuse.ranker.evaluation import evaluate
+from trifuse.ranker.evaluation.per_query import write_per_query
 from trifuse.ranker.evaluation.report import by_segment
 
 QRELS = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 0}, "unasked": {"a": 1}}
@@ -58,11 +61,6 @@ def test_nothing_to_evaluate_says_what_the_ids_look_like() -> None:
         evaluate(RUNS, QRELS, {"other": "x"}, ["RR"])
 
 
-def test_a_run_as_trec_writes_it() -> None:
-    lines = run_lines({"lexical=1, dense=1": {"q1": ["a", "b"]}})
-    assert list(lines) == ["q1 Q0 a 1 2 lexical=1,_dense=1\n", "q1 Q0 b 2 1 lexical=1,_dense=1\n"]
-
-
 def test_the_queries_that_moved_most() -> None:
     """q1 and q9 gain 0.5, q2 gains 0.75, q0 loses 0.5; equal gains are in the order of ids."""
     qrels = {**QRELS, "q0": {"a": 1}, "q9": {"a": 1}}
@@ -94,3 +92,33 @@ def test_values_per_segment() -> None:
     assert parts["TAIL"].tests["hybrid"]["RR"].difference == 0.75
     assert parts["TAIL"].tests["hybrid"]["RR"].against == "bm25"
     assert "per_query" not in parts["TAIL"].as_dict(per_query=False)
+
+
+def test_p_of_segments_are_adjusted_together() -> None:
+    """Four gains of four: 2 of 16 signs, 0.125; two of two: 0.5. Holm: twice the less, the other as it is."""
+    segments = {"h1": "HEAD", "h2": "HEAD", "h3": "HEAD", "h4": "HEAD", "t1": "TAIL", "t2": "TAIL"}
+    qrels = {query: {"a": 1} for query in segments}
+    runs = {name: {query: [found] for query in segments} for name, found in (("none", "x"), ("all", "a"))}
+    parts = by_segment(evaluate(runs, qrels, qrels, ["RR"]), segments)
+    head, tail = parts["HEAD"].tests["all"]["RR"], parts["TAIL"].tests["all"]["RR"]
+    assert (head.p_randomisation, tail.p_randomisation) == (0.125, 0.5)
+    assert (head.holm_randomisation, tail.holm_randomisation) == (0.25, 0.5)
+
+
+def test_it_draws_itself(tmp_path: Path) -> None:
+    evaluation = evaluate(RUNS, QRELS, QUERIES, ["RR", "P@2"])
+    evaluation.plot(tmp_path / "evaluation.png")
+    assert (tmp_path / "evaluation.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_values_a_query_as_a_table() -> None:
+    """A text with a tab in it is quoted, as spreadsheets read it."""
+    file = StringIO()
+    write_per_query(evaluate(RUNS, QRELS, {**QUERIES, "q1": "a\tb"}, ["RR", "P@2"]), file)
+    assert file.getvalue().splitlines() == [
+        "profile\tquery\ttext\tRR\tP@2",
+        'bm25\tq1\t"a\tb"\t0.5\t0.5',
+        "bm25\tq2\ttwo\t0.25\t0",
+        'hybrid\tq1\t"a\tb"\t1\t0.5',
+        "hybrid\tq2\ttwo\t1\t0.5",
+    ]

@@ -7,8 +7,9 @@ from io import StringIO
 
 from rich.console import Console
 
-from trifuse.deploy.cli.evaluation_tables import evaluation_table, moved_tables, notes
 from trifuse.ranker.evaluation import Ranked, evaluate
+from trifuse.ranker.evaluation.report import by_segment
+from trifuse.ranker.evaluation.report_tables import evaluation_table, moved_tables, notes, segment_tables
 
 QRELS = {"q1": {"a": 1}, "q2": {"b": 1}}
 RUNS = {"bm25": {"q1": ["x", "a"], "q2": ["b"]}, "hybrid": {"q1": ["a"], "q2": ["b"]}}
@@ -17,7 +18,7 @@ RUNS = {"bm25": {"q1": ["x", "a"], "q2": ["b"]}, "hybrid": {"q1": ["a"], "q2": [
 def _shown(against: Mapping[str, str] | None = None) -> str:
     text = StringIO()
     Console(width=80, file=text).print(
-        evaluation_table(evaluate(RUNS, QRELS, QRELS, ["RR"], against=against))
+        evaluation_table(evaluate(RUNS, QRELS, list(QRELS), ["RR"], against=against))
     )
     return text.getvalue()
 
@@ -52,12 +53,34 @@ def test_notes_say_what_was_left_out_and_what_gave_nothing() -> None:
 def test_what_moves_most() -> None:
     """q1 gains 0.5; with a document of q2 gone it loses 1; what doesn't move isn't shown."""
     runs = {**RUNS, "hybrid": {"q1": ["a"], "q2": []}}
-    (table,) = moved_tables(evaluate(runs, QRELS, QRELS, ["RR", "P@1"]), {"q1": "stroke [in] adults\x1b"})
+    texts = {"q1": "stroke [in] adults\x1b", "q2": "gout"}
+    (table,) = moved_tables(evaluate(runs, QRELS, texts, ["RR", "P@1"]))
     text = StringIO()
     Console(width=80, file=text).print(table)
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in text.getvalue().splitlines()]
     assert ["q1", "stroke [in] adults\N{REPLACEMENT CHARACTER}", "0.500", "1.000", "+0.500"] in rows
-    assert ["q2", "", "1.000", "0.000", "-1.000"] in rows
+    assert ["q2", "gout", "1.000", "0.000", "-1.000"] in rows
     assert "RR: what moves most from bm25 to hybrid" in text.getvalue()
     same = {"bm25": RUNS["bm25"], "again": RUNS["bm25"]}
-    assert list(moved_tables(evaluate(same, QRELS, QRELS, ["RR"]), {})) == []
+    assert list(moved_tables(evaluate(same, QRELS, list(QRELS), ["RR"]))) == []
+
+
+def test_it_prints_itself() -> None:
+    """As tables where print is used, and where a console is; a query whose text isn't known has none."""
+    evaluation = evaluate(RUNS, QRELS, [*QRELS, "q3"], ["RR"])
+    said = str(evaluation)
+    assert "difference from bm25" in said
+    assert "RR: what moves most from bm25 to hybrid" in said
+    assert said.endswith("1 queries without a relevant document were left out")
+    text = StringIO()
+    Console(width=100, file=text).print(evaluation)
+    assert [line.rstrip() for line in text.getvalue().splitlines()] == said.splitlines()
+
+
+def test_segments() -> None:
+    evaluation = evaluate(RUNS, QRELS, list(QRELS), ["RR"])
+    text = StringIO()
+    for table in segment_tables(by_segment(evaluation, {"q1": "HEAD", "q2": "TAIL"})):
+        Console(width=100, file=text).print(table)
+    assert "HEAD: 1 queries" in text.getvalue()
+    assert "for the comparisons in a measure and segments" in " ".join(text.getvalue().split())

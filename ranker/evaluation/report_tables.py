@@ -1,15 +1,22 @@
-"""An evaluation as a table for people. Pure: nothing is printed here."""
+"""An evaluation as tables for people. Pure: nothing is printed here."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from trifuse.deploy.cli.clicks_options import as_typed
-from trifuse.ranker.evaluation import Evaluation, Ranked
 from trifuse.ranker.evaluation.comparison import Comparison
+from trifuse.ranker.evaluation.printing import as_typed, p_value
+from trifuse.ranker.evaluation.report import Evaluation
+from trifuse.ranker.evaluation.runs import Ranked
+
+
+def tables(evaluation: Evaluation) -> Group:
+    """Means, intervals and tests; what moved most; what was left out."""
+    return Group(evaluation_table(evaluation), *moved_tables(evaluation), *map(Text, notes(evaluation)))
 
 
 def evaluation_table(evaluation: Evaluation, title: str | None = None) -> Table:
@@ -40,12 +47,17 @@ def evaluation_table(evaluation: Evaluation, title: str | None = None) -> Table:
     return table
 
 
-def moved_tables(evaluation: Evaluation, texts: Mapping[str, str]) -> Iterator[Table]:
-    """For each comparison, by the first measure: the queries that gain most, and those that lose most.
+def segment_tables(segments: Mapping[str, Evaluation]) -> Iterator[Table]:
+    """A table for each segment of the queries."""
+    for name, each in segments.items():
+        table = evaluation_table(each, title=f"{name}: {each.queries} queries")
+        if table.caption is not None:
+            table.caption = Text.assemble(as_typed(str(table.caption)), " and segments")
+        yield table
 
-    Args:
-        texts: query id to text.
-    """
+
+def moved_tables(evaluation: Evaluation) -> Iterator[Table]:
+    """For each comparison, by the first measure: the queries that gain most, and those that lose most."""
     for profile, compared in evaluation.tests.items():
         measure, found = next(iter(compared.items()))
         if not found.gained and not found.lost:
@@ -59,9 +71,22 @@ def moved_tables(evaluation: Evaluation, texts: Mapping[str, str]) -> Iterator[T
         for rows in (found.gained, tuple(reversed(found.lost))):
             for each in rows:
                 cells = (f"{each.against:.3f}", f"{each.value:.3f}", f"{each.difference:+.3f}")
-                table.add_row(as_typed(each.query), as_typed(texts.get(each.query, "")), *cells)
+                text = evaluation.texts.get(each.query, "")
+                table.add_row(as_typed(each.query), as_typed(text), *cells)
             table.add_section()
         yield table
+
+
+def notes(evaluation: Evaluation, ranked: Mapping[str, Ranked] | None = None) -> Iterator[str]:
+    """What must be known to read the tables: what was left out, how deep, which signals gave nothing."""
+    if evaluation.excluded:
+        yield f"{evaluation.excluded} queries without a relevant document were left out"
+    if ranked:
+        depths = {each.depth for each in ranked.values()}
+        yield f"ranked to depth {', '.join(map(str, sorted(depths)))}"
+        for profile, each in ranked.items():
+            for leg, reason in each.reasons.items():
+                yield f"{profile}: {leg} gave nothing: {reason}"
 
 
 def _compared(found: Comparison) -> tuple[str, ...]:
@@ -71,23 +96,3 @@ def _compared(found: Comparison) -> tuple[str, ...]:
         p_value(found.holm_t),
         f"{found.wins}/{found.losses}",
     )
-
-
-def notes(evaluation: Evaluation, ranked: Mapping[str, Ranked]) -> Iterator[str]:
-    """What must be known to read the tables: what was left out, how deep, which signals gave nothing."""
-    if evaluation.excluded:
-        yield f"{evaluation.excluded} queries without a relevant document were left out"
-    depths = {each.depth for each in ranked.values()}
-    yield f"ranked to depth {', '.join(map(str, sorted(depths)))}"
-    for profile, each in ranked.items():
-        for leg, reason in each.reasons.items():
-            yield f"{profile}: {leg} gave nothing: {reason}"
-
-
-def p_value(value: float) -> str:
-    """A p for people.
-
-    >>> p_value(0.0004), p_value(0.0521)
-    ('<0.001', '0.052')
-    """
-    return "<0.001" if value < 0.001 else f"{value:.3f}"
