@@ -17,11 +17,12 @@ import argparse
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from hybrid_by_hand import DEPTH, SIZE, SOURCE, HybridByHand, stored_pipeline
-from kept_encoder import kept_encoder
+from kept_encoder import FOLDER, kept_encoder
 from nfcorpus_index import fresh_index, services, tell
 from opensearchpy import OpenSearch
 from ratio import Ratio, Report, summarize
@@ -57,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("query")
     group.add_argument("--notes", type=int, default=75, help="topics that a round searches")
     group.add_argument("--short", type=int, default=75, help="short queries that a round searches")
+    group.add_argument("--vectors", type=Path, default=FOLDER, help="keeps vectors of earlier runs")
 
 
 def measure(options: argparse.Namespace) -> Report:
@@ -65,7 +67,7 @@ def measure(options: argparse.Namespace) -> Report:
     with ExitStack() as stack:
         client, redis = stack.enter_context(services())
         index = stack.enter_context(fresh_index(client, redis, "trials"))
-        kept = stack.enter_context(kept_encoder(options.encoder))
+        kept = stack.enter_context(kept_encoder(options.encoder, options.vectors))
         topics = topics.over(load_trials(client, kept, index, options.data / TRIALS))
         pipeline = stack.enter_context(stored_pipeline(client))
         queries = {

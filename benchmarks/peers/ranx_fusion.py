@@ -2,8 +2,8 @@
 
 Reads lines of JSON and answers each with a line. First `{"runs": [{query: {document: score}}], "qrels":
 {query: {document: grade}}}`: the seconds that making ranx's own objects of them took. Then
-`{"weights": [[weight of each run]]}`: the seconds that normalising took and those of all settings, and the mean
-nDCG@10 of each. This is what ranx's own `optimize_fusion` does: it normalises once, then goes by setting.
+`{"weights": [[weight of each run]]}`: the seconds that normalising took and those of all settings, and each
+one's mean nDCG@10. This is what ranx's own `optimize_fusion` does: it normalises once, then goes by setting.
 """
 
 from __future__ import annotations
