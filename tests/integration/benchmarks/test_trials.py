@@ -97,3 +97,21 @@ def test_tuning_and_what_it_saves(services: Any, data: Path) -> None:
     for name in ("tuned", "server", "server, plain body"):
         here = found["best"] if name == "tuned" else found[name]
         assert compared["profiles"][name]["nDCG@10"]["mean"] == pytest.approx(here["mean"]), name
+
+
+def test_latency_and_quality_of_both_executions(services: Any, data: Path) -> None:
+    options = ("--only", "query", "--notes", "2", "--short", "2", "--runs", "10")
+    found = run("speed.py", services, data, *options)
+    names = [
+        f"query_{way}_{percentile}_{kind}{encoder}"
+        for encoder in ("", "_encoded")
+        for kind in ("notes", "short")
+        for way in ("client", "native")
+        for percentile in ("p50", "p95")
+    ]
+    assert list(found["ratios"]) == names
+    for ratio in found["ratios"].values():
+        assert ratio["ci95"][0] <= ratio["ratio"] <= ratio["ci95"][1]
+    quality = found["quality"]
+    assert {"tuned", "server", "client", "native", "by hand"} <= quality.keys()
+    assert quality["client"] == quality["native"] == quality["by hand"]
