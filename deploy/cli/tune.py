@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -71,6 +71,9 @@ TrialsOption = Annotated[
         "--trials", min=1, help=f"Settings of random ({TRIALS['random']}) or optuna ({TRIALS['optuna']})."
     ),
 ]
+BySegmentOption = Annotated[
+    bool, typer.Option("--by-segment", help="Also try a weight of clicks for each of HEAD, TORSO and TAIL.")
+]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Of the folds and of the search.")]
 SaveOption = Annotated[
     str | None, typer.Option("--save", metavar="NAME", help="Store the best as a profile of that name.")
@@ -101,6 +104,7 @@ def tune_command(
     split: SplitOption = None,
     search: SearchOption = "grid",
     trials: TrialsOption = None,
+    by_segment: BySegmentOption = False,
     seed: SeedOption = 0,
     save: SaveOption = None,
     note: NoteOption = None,
@@ -167,12 +171,13 @@ def tune_command(
                 search=search,
                 trials=trials,
                 space=Space(depths=depths),
+                segments=by_segment,
                 seed=seed,
             )
     excluded = len(judged.asked) - len(judged.wanted)
     if plot is not None:
         tuned.plot(plot)
-    saved = _save(tuned, template, save, note, opensearch) if save is not None else None
+    saved = _save(tuned, save, note, opensearch) if save is not None else None
     if as_json:
         emit(_json(tuned, collected, bench, saved, excluded))
     else:
@@ -180,9 +185,7 @@ def tune_command(
         print_lines((*_notes(collected, saved, excluded), *bench.notes()))
 
 
-def _save(
-    tuned: Tuning, body: Mapping[str, Any] | None, name: str, note: str | None, opensearch: str | None
-) -> ProfileVersion:
+def _save(tuned: Tuning, name: str, note: str | None, opensearch: str | None) -> ProfileVersion:
     found = tuned.as_dict()
     evidence = {
         key: found[key]
@@ -193,7 +196,7 @@ def _save(
         f"{tuned.against} {tuned.baseline.mean:.4f} (p = {tuned.p_value:.3g})"
     )
     with usage(), profile_store(opensearch) as store:
-        return store.set(replace(tuned.profile, name=name, body=body), note=note, evidence=evidence)
+        return store.set(replace(tuned.profile, name=name), note=note, evidence=evidence)
 
 
 def _json(

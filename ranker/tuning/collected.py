@@ -213,10 +213,10 @@ class Collected:
     Args:
         index: what was searched.
         queries: query id to what was collected.
-        profile: says how the click log was read, and which vector field was searched.
+        profile: says how the click log was read, which vector field was searched, and by which body.
         depth: hits taken from each leg: a profile's depth can be no more.
         states: leg to how many queries it fared how in.
-        reasons: leg to why it isn't there to run.
+        reasons: leg to why it brought nothing for any query.
     """
 
     index: str

@@ -82,13 +82,13 @@ def collect(
                 states[leg][report.state] += 1
                 if report.state == "failed":
                     raise SearchUnavailable(f"{leg} failed for the query {id!r}: {report.reason}")
-                if report.state == "off":
-                    reasons.setdefault(leg, str(report.reason))
+                reasons.setdefault(leg, str(report.reason))
             if progress is not None:
                 progress()
     expression = index if isinstance(index, str) else ",".join(index)
     counts = {leg: dict(count) for leg, count in states.items()}
-    return Collected(expression, found, profile, depth, counts, reasons)
+    silent = {leg: reason for leg, reason in reasons.items() if not counts[leg].get("ok")}
+    return Collected(expression, found, replace(profile, body=body), depth, counts, silent)
 
 
 def _all_legs(profile: Profile, depth: int) -> Profile:

@@ -38,7 +38,7 @@ def described(setting: Setting) -> str:
     weights = [
         f"lexical {1 - setting.dense:.3g}",
         f"dense {setting.dense:.3g}",
-        f"clicks {setting.clicks:.3g}",
+        f"clicks {'/'.join(f'{weight:.3g}' for weight in setting.segments or (setting.clicks,))}",
     ]
     constant = f", rank_constant {setting.rank_constant}" if setting.combination == "rrf" else ""
     return f"{', '.join(weights)}; {setting.technique}{constant}; depth {setting.depth}"

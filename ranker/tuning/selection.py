@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trifuse.ranker.click_settings import SEGMENTS
 from trifuse.ranker.errors import NothingToEvaluate
 from trifuse.ranker.profiles import Profile
 from trifuse.ranker.tuning.space import Setting
@@ -98,6 +99,35 @@ def holding_out(queries: Sequence[str], ids: Iterable[str]) -> list[Positions]:
             f"{queries[0]!r}, and leave others to choose by"
         )
     return [held]
+
+
+def by_segment(search: Search, segments: Sequence[str | None]) -> Search:
+    """A search that also proposes, of settings that differ in the weight of clicks alone, one with the best
+    weight for each segment of the log.
+
+    Args:
+        segments: of each query; None where it isn't known.
+    """
+
+    def searched(score: Score, train: Positions) -> list[Setting]:
+        settings = search(score, train)
+        values = score(settings)[:, train]
+        of = {name: np.array([segments[at] == name for at in train.tolist()]) for name in SEGMENTS}
+        alike: dict[Setting, list[int]] = {}
+        for at, setting in enumerate(settings):
+            alike.setdefault(setting._replace(clicks=0.0), []).append(at)
+        for rest, places in alike.items():
+            overall = int(values[places].mean(axis=1).argmax())
+            chosen = (
+                int(values[places][:, inside].mean(axis=1).argmax()) if inside.any() else overall
+                for inside in of.values()
+            )
+            weights = tuple(settings[places[at]].clicks for at in chosen)
+            if len(set(weights)) > 1:
+                settings.append(rest._replace(clicks=max(weights), segments=weights))
+        return settings
+
+    return searched
 
 
 def fixed(settings: Sequence[Setting]) -> Search:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from trifuse.ranker.click_settings import SEGMENTS
 from trifuse.ranker.errors import ProfileError
 from trifuse.ranker.profiles import Profile
 from trifuse.ranker.tuning.collected import Collected
@@ -30,6 +31,7 @@ class Setting(NamedTuple):
         combination: how legs become one score.
         rank_constant: for `rrf` alone.
         depth: hits taken from each leg.
+        segments: the weights of clicks for HEAD, TORSO and TAIL queries; None: `clicks` for all.
     """
 
     dense: float
@@ -38,6 +40,7 @@ class Setting(NamedTuple):
     combination: str
     rank_constant: int
     depth: int
+    segments: tuple[float, ...] | None = None
 
     @property
     def technique(self) -> str:
@@ -50,7 +53,8 @@ class Setting(NamedTuple):
         return self.combination if alone else f"{self.normalization}, {self.combination}"
 
     def profile(self, base: Profile) -> Profile:
-        """The profile that serves it; all that isn't tuned is the base's, but for its rules."""
+        """The profile that serves it: fused here, without rules, and all that isn't tuned is the base's."""
+        by_segment = dict(zip(SEGMENTS, self.segments, strict=True)) if self.segments else None
         raw = self.combination in SHARES_OF_CLICKS
         names = {"lexical": self.normalization, "dense": self.normalization, "clicks": "none"}
         return replace(
@@ -61,8 +65,9 @@ class Setting(NamedTuple):
             combination=self.combination,
             rank_constant=self.rank_constant,
             depth=self.depth,
-            clicks=replace(base.clicks, segment_weights=None),
+            clicks=replace(base.clicks, segment_weights=by_segment),
             rules=(),
+            execution="client",
         )
 
     def changes(self, base: Profile) -> int:
@@ -77,6 +82,7 @@ class Setting(NamedTuple):
                 self.combination != base.combination,
                 self.combination == "rrf" and self.rank_constant != base.rank_constant,
                 self.depth != base.depth,
+                self.segments is not None,
             )
         )
 
@@ -177,7 +183,7 @@ class Space:
         yield "dense", [(f"{x:g}", best._replace(dense=x)) for x in sorted({*self.dense, best.dense})]
         weights = sorted({*self.clicks_for(best.combination), best.clicks})
         if len(weights) > 1:
-            yield "clicks", [(f"{x:g}", best._replace(clicks=x)) for x in weights]
+            yield "clicks", [(f"{x:g}", best._replace(clicks=x, segments=None)) for x in weights]
         if best.combination == "rrf":
             constants = sorted({*self.rank_constants, best.rank_constant})
             yield "rank_constant", [(f"{x}", best._replace(rank_constant=x)) for x in constants]

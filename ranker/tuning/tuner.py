@@ -18,7 +18,16 @@ from trifuse.ranker.tuning.equals import worse_p
 from trifuse.ranker.tuning.measures import Measure
 from trifuse.ranker.tuning.result import Fold, Mean, Point, Tried, Tuning
 from trifuse.ranker.tuning.scoring import Judgements, measure_profiles
-from trifuse.ranker.tuning.selection import Positions, Search, choose, fixed, holding_out, in_folds, nested
+from trifuse.ranker.tuning.selection import (
+    Positions,
+    Search,
+    by_segment,
+    choose,
+    fixed,
+    holding_out,
+    in_folds,
+    nested,
+)
 from trifuse.ranker.tuning.space import Setting, Space
 from trifuse.ranker.types import Floats
 
@@ -39,6 +48,7 @@ def tune(
     search: str = "grid",
     trials: int | None = None,
     space: Space | None = None,
+    segments: bool = False,
     seed: int = 0,
     progress: Callable[[], None] | None = None,
 ) -> Tuning:
@@ -59,6 +69,7 @@ def tune(
         folds: into so many parts the queries go.
         split: ids of the queries that are held out, in the place of folds.
         search: `grid`: the whole space; `random`: so many `trials` of it; `optuna`: so many in each fold.
+        segments: also try a weight of clicks for each segment of the click log.
         seed: of folds and searches.
         progress: called after each query, each time that settings are scored.
 
@@ -68,13 +79,15 @@ def tune(
     """
     asked = evaluated_queries({id: dict(grades) for id, grades in qrels.items()}, collected.queries)
     base = baseline or collected.profile
-    base = replace(base, depth=min(base.depth, collected.depth))
+    base = replace(base, depth=min(base.depth, collected.depth), body=None)
     searched = (space or Space()).within(collected)
     scored = _Scored(collected, {id: qrels[id] for id in asked}, Measure.parse(measure), base, progress)
     everything = np.arange(len(asked))
     parts = in_folds(len(asked), folds, seed) if split is None else holding_out(asked, split)
     chosen_by = everything if split is None else np.setdiff1d(everything, parts[0])
     proposals = _search(search, searched, trials, seed)
+    if segments:
+        proposals = by_segment(proposals, [collected.queries[id].segment for id in asked])
     found = nested(proposals, scored, parts, len(asked), base)
     settings = proposals(scored, chosen_by)
     values = scored(settings)[:, chosen_by]
@@ -98,7 +111,7 @@ def tune(
     gain = _mean(difference)
     return Tuning(
         measure=measure,
-        profile=best.profile(base),
+        profile=replace(best.profile(base), body=collected.profile.body),
         best=best,
         fitted=_mean(values[place]),
         folds=tuple(

@@ -84,7 +84,18 @@ def test_from_judgements_to_what_is_served(
 
 
 def test_tables_for_people_and_a_split(run: Callable[..., Any]) -> None:
-    done = run("tune", "--body", "body.json", "--split", "split.txt", "--measure", "RR", "--search", "random")
+    done = run(
+        "tune",
+        "--body",
+        "body.json",
+        "--split",
+        "split.txt",
+        "--measure",
+        "RR",
+        "--search",
+        "random",
+        "--by-segment",
+    )
     assert done.returncode == 0, done.stderr
     assert "RR of 2 queries held out" in done.stdout
     assert "0.5000" in done.stdout

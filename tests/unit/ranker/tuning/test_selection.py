@@ -9,7 +9,7 @@ import pytest
 
 from trifuse.ranker import Profile
 from trifuse.ranker.errors import NothingToEvaluate
-from trifuse.ranker.tuning.selection import choose, fixed, holding_out, in_folds, nested
+from trifuse.ranker.tuning.selection import by_segment, choose, fixed, holding_out, in_folds, nested
 from trifuse.ranker.tuning.space import Setting
 
 BASE = Profile(weights={"lexical": 0.5, "dense": 0.5})
@@ -79,3 +79,18 @@ def test_a_split_holds_out_the_queries_that_it_names() -> None:
 def test_a_split_of_nothing_or_everything_is_refused(ids: list[str]) -> None:
     with pytest.raises(NothingToEvaluate, match="of 2 judged queries"):
         holding_out(["a", "b"], ids)
+
+
+def test_segments_get_the_weight_of_clicks_that_is_best_for_each() -> None:
+    """HEAD queries like clicks, TAIL queries don't, TORSO isn't there: it gets what is best for all."""
+    settings = [setting(0.5, 0.0), setting(0.5, 1.0), setting(0.5, 4.0), setting(0.7, 2.0)]
+    values = np.array(
+        [[0.1, 0.1, 0.9, 0.0], [0.5, 0.4, 0.5, 0.0], [0.8, 0.9, 0.0, 9.9], [0.0, 0.0, 0.0, 0.0]]
+    )
+    search = by_segment(fixed(settings), ["HEAD", "HEAD", "TAIL", "TAIL"])
+    found = search(lambda _: values, np.array([0, 1, 2]))  # of the last query nothing is known
+    assert found[:4] == settings
+    assert found[4:] == [setting(0.5, 4.0)._replace(segments=(4.0, 4.0, 0.0))]
+    profile = found[4].profile(BASE)
+    assert profile.weights_in("TAIL")["clicks"] == 0.0
+    assert profile.weights_in("HEAD") == {"lexical": 0.5, "dense": 0.5, "clicks": 4.0}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -131,6 +132,38 @@ def test_clicks_at_the_edge_of_what_was_tried_are_said(make_query: Callable[...,
     found = tune(collected, liked, folds=2, space=space)
     assert found.best.clicks == 1.0
     assert any("the best weight of clicks, 1, is the largest" in each for each in found.cautions)
+
+
+def test_clicks_are_weighed_by_segment_where_that_is_better(
+    make_query: Callable[..., CollectedQuery],
+) -> None:
+    """What was clicked is relevant for HEAD queries, and nothing of it for TAIL queries."""
+    queries, qrels = {}, {}
+    for seed in range(8):
+        query, head = make_query(seed), seed % 2 == 0
+        evidence = replace(query.evidence, segment="HEAD" if head else "TAIL")  # type: ignore[type-var]
+        clicked = list(evidence.scores)
+        others = [key.id for key in query.keys if key.id not in clicked]
+        queries[f"q{seed}"] = replace(query, evidence=evidence)
+        qrels[f"q{seed}"] = dict.fromkeys(clicked[:4] if head else others, 1)
+    collected = Collected("trials", queries, Profile(depth=20), 20)
+    space = Space(dense=(0.5,), clicks=(0.0, 0.5, 3.0), techniques=(("min_max", "weighted_sum"),))
+    found = tune(collected, qrels, folds=2, space=space, segments=True)
+    assert found.best.segments is not None
+    head, _, tail = found.best.segments
+    assert head == 3.0 and tail == 0.0
+    assert found.profile.weights_in("TAIL")["clicks"] == 0.0
+    alone = tune(collected, qrels, folds=2, space=space)
+    assert found.heldout.mean > alone.heldout.mean
+    assert "clicks 3/" in str(found)
+
+
+def test_what_is_served_has_the_body_that_was_collected_by(judged: tuple[Collected, Qrels]) -> None:
+    body = {"query": {"match": {"title": "{{text}}"}}}
+    collected = replace(judged[0], profile=replace(judged[0].profile, body=body))
+    assert tune(collected, judged[1], folds=2).profile.body == body
+    other = Profile(weights={"lexical": 1}, body={"query": {"match": {"other": "{{text}}"}}})
+    assert tune(collected, judged[1], folds=2, baseline=other).profile.body == body
 
 
 def test_queries_without_a_relevant_document_are_left_out(judged: tuple[Collected, Qrels]) -> None:
