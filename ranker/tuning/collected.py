@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,8 @@ from trifuse.ranker.types import LEGS, Floats, Key, Similarity
 from trifuse.ranker.weights import weighed
 
 Rows = NDArray[np.int64]
+
+_ID = itemgetter(Key._fields.index("id"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,12 +109,29 @@ class CollectedQuery:
         return cls(text, tuple(keys), rows, evidence, asked, settles, filtered, similarity)
 
     @cached_property
-    def rows_of(self) -> Mapping[str, Sequence[int]]:
-        """Id to the rows of the documents that have it."""
-        found: dict[str, list[int]] = {}
-        for row, key in enumerate(self.keys):
-            found.setdefault(key.id, []).append(row)
-        return found
+    def row_of(self) -> Mapping[str, int]:
+        """Id to the first row of those that have it: namesakes are neighbours."""
+        return dict(zip(map(_ID, reversed(self.keys)), range(len(self.keys) - 1, -1, -1), strict=True))
+
+    @property
+    def has_namesakes(self) -> bool:
+        """Whether any id names several documents."""
+        return len(self.row_of) < len(self.keys)
+
+    def rows_of(self, ids: Iterable[str]) -> tuple[Rows, Rows]:
+        """The rows of some ids, -1 where there is none, and for each the number of its id among them."""
+        first = [self.row_of.get(id, -1) for id in ids]
+        if not self.has_namesakes:
+            return np.array(first, np.int64), np.arange(len(first))
+        found = [(row, number) for number, at in enumerate(first) for row in self._namesakes(at)]
+        rows, numbers = np.array(found, np.int64).reshape(-1, 2).T
+        return rows, numbers
+
+    def _namesakes(self, row: int) -> Iterator[int]:
+        yield row
+        while 0 <= row < len(self.keys) - 1 and self.keys[row].id == self.keys[row + 1].id:
+            row += 1
+            yield row
 
     @property
     def segment(self) -> str | None:
@@ -177,14 +197,9 @@ class CollectedQuery:
             named = {leg: self._hits(rows) for leg, rows in reaching.items()}
             said = opinion(named, profile, similarity=self.similarity)
             evidence = replace(evidence, clicks=clicks).supported(said)
-        each = [
-            (number, row, score)
-            for number, (id, score) in enumerate(evidence.scores.items())
-            for row in self.rows_of.get(id, (-1,))
-        ]
-        columns = zip(*each, strict=True)
-        number, row, score = (list(column) for column in columns)
-        return np.array(number, np.int64), np.array(row, np.int64), np.array(score, np.float64)
+        rows, number = self.rows_of(evidence.scores)
+        scores = np.fromiter(evidence.scores.values(), np.float64, len(evidence.scores))
+        return number, rows, scores[number]
 
     @cached_property
     def _supported(self) -> SupportedClicks | None:

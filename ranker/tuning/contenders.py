@@ -18,6 +18,7 @@ from trifuse.ranker.types import Floats
 
 Rows = NDArray[np.int64]
 Places = NDArray[np.int16]
+Counts = NDArray[np.int32]
 
 _WITNESSES = 4
 """So many times k of each leg's best documents are looked at first: they rule out most of the others."""
@@ -77,7 +78,7 @@ def refined(rows: Rows, terms: Floats, weights: Floats, k: int) -> Rows:
     return rows[few[_surely_beaten(kept, shares.min(axis=0), few, few) < k]]
 
 
-def _surely_beaten(terms: Floats, shares: Floats, by: Rows, rows: Rows) -> Rows:
+def _surely_beaten(terms: Floats, shares: Floats, by: Rows, rows: Rows) -> Counts:
     """How many of some rows beat each of `rows` for any weights, of which a leg has at least its share."""
     least = _ROUNDING * np.abs(terms).max(initial=0.0)
     beats = by[:, None] < rows
@@ -87,14 +88,14 @@ def _surely_beaten(terms: Floats, shares: Floats, by: Rows, rows: Rows) -> Rows:
             beats |= ours > theirs + least / share
     for ours, theirs in columns:
         beats &= ours >= theirs
-    counts: Rows = np.count_nonzero(beats, axis=0)
+    counts: Counts = beats.sum(axis=0, dtype=np.int32)
     return counts
 
 
-def _beaten(places: Places, by: Rows, rows: Rows) -> Rows:
+def _beaten(places: Places, by: Rows, rows: Rows) -> Counts:
     """How many of some rows have smaller keys than each of `rows`, and equal or beat it in every leg."""
     beats = by[:, None] < rows
     for leg in range(places.shape[1]):
         beats &= places[by, leg][:, None] >= places[rows, leg]
-    counts: Rows = np.count_nonzero(beats, axis=0)
+    counts: Counts = beats.sum(axis=0, dtype=np.int32)
     return counts

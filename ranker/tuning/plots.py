@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from trifuse.ranker.errors import ExtraMissing
+from trifuse.ranker.evaluation.pictures import COLOURS, figure, save
 from trifuse.ranker.tuning.result import Point, Tuning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_BLUE, _ORANGE, _GREEN = "#0072B2", "#D55E00", "#009E73"
-"""Okabe and Ito 2008, "Color Universal Design": told apart in every common form of colour blindness."""
+_BLUE, _ORANGE, _GREEN, _ = COLOURS
 
 
 def plot(tuning: Tuning, path: Path) -> None:
@@ -23,23 +21,16 @@ def plot(tuning: Tuning, path: Path) -> None:
     Raises:
         ExtraMissing: matplotlib isn't installed.
     """
-    try:
-        figures: Any = importlib.import_module("matplotlib.figure")
-    except ImportError as error:
-        raise ExtraMissing(f"a plot needs matplotlib ({error}): pip install 'trifuse[tune]'") from error
     panels = {name: points for name, points in tuning.curve.items() if len(points) > 1}
-    figure = figures.Figure(figsize=(4.6 * max(len(panels), 1) + 0.4, 4.6), layout="constrained")
+    drawn = figure(4.6 * max(len(panels), 1) + 0.4, 4.6)
     axes: Axes | None = None
     for number, (name, points) in enumerate(panels.items(), start=1):
-        axes = figure.add_subplot(1, len(panels), number, sharey=axes)
+        axes = drawn.add_subplot(1, len(panels), number, sharey=axes)
         _panel(axes, name, points, tuning)
     if axes is not None:
-        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4)
-    figure.suptitle(
-        f"{tuning.measure}: {tuning.settings_tried} settings, {len(tuning.per_query)} queries held out",
-        fontsize=11,
-    )
-    figure.savefig(path, dpi=150)
+        drawn.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    title = f"{tuning.measure}: {tuning.settings_tried} settings, {len(tuning.per_query)} queries held out"
+    save(drawn, path, title)
 
 
 def _panel(axes: Axes, name: str, points: Sequence[Point], tuning: Tuning) -> None:

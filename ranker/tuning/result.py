@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from trifuse.ranker.evaluation.printing import as_text
 from trifuse.ranker.profiles import Profile
 from trifuse.ranker.tuning.space import Setting
 
@@ -163,8 +164,6 @@ class Tuning:
         return tables(self)
 
     def __str__(self) -> str:
-        from trifuse.ranker.tuning.result_tables import as_text
-
         return as_text(self)
 
     def plot(self, path: str | Path) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from trifuse.ranker.evaluation.printing import as_typed, p_value
 from trifuse.ranker.tuning.result import Mean, Point, Tuning
 from trifuse.ranker.tuning.space import Setting
 
@@ -19,14 +19,7 @@ def tables(tuning: Tuning) -> Group:
     """What was found, what is as good, what happens around it, and what to be careful about."""
     parts: list[Table | Text] = [_found(tuning), _folds(tuning), _equal(tuning)]
     parts += [_curve(tuning, name) for name in tuning.curve if len(tuning.curve[name]) > 1]
-    return Group(*parts, *(Text(f"caution: {each}", "yellow") for each in tuning.cautions))
-
-
-def as_text(tuning: Tuning) -> str:
-    """The same as plain text."""
-    file = io.StringIO()
-    Console(file=file, width=100, color_system=None).print(tables(tuning))
-    return file.getvalue().rstrip("\n")
+    return Group(*parts, *(as_typed(f"caution: {each}") for each in tuning.cautions))
 
 
 def described(setting: Setting) -> str:
@@ -53,16 +46,16 @@ def _found(tuning: Tuning) -> Table:
         "95 %",
     )
     for name, value in (
-        (f"baseline: {tuning.against}", tuning.baseline),
-        ("tuned, held out", tuning.heldout),
-        ("difference", tuning.difference),
+        (as_typed(f"baseline: {tuning.against}"), tuning.baseline),
+        (Text("tuned, held out"), tuning.heldout),
+        (Text("difference"), tuning.difference),
     ):
-        table.add_row(name, *_mean(value, signed=name == "difference"))
+        table.add_row(name, *_mean(value, signed=value is tuning.difference))
     table.add_section()
     table.add_row("tuned, on the queries it was chosen by", f"{tuning.train:.4f}", "")
-    p = "<0.001" if tuning.p_value < 0.001 else f"{tuning.p_value:.3f}"
+    p = p_value(tuning.p_value)
     table.caption = (
-        f"p = {p} (paired randomisation test, two-sided)\n"
+        f"p {p if p.startswith('<') else f'= {p}'} (paired randomisation test, two-sided)\n"
         f"chosen: {described(tuning.best)} ({tuning.fitted.mean:.4f} where it was chosen)"
     )
     return table

@@ -73,10 +73,10 @@ def _ranked(
     query: CollectedQuery, judged: Mapping[str, int], groups: Sequence[Group], measure: Measure
 ) -> Iterator[tuple[Rows, Grades]]:
     """Positions of profiles, and the grades of their rankings, (profiles, ranks)."""
-    grades = np.full(len(query.keys), UNJUDGED, np.int32)
-    for id, grade in judged.items():
-        grades[list(query.rows_of.get(id, ()))] = grade
-    namesakes = len(query.rows_of) < len(query.keys)
+    grades = np.full(len(query.keys) + 1, UNJUDGED, np.int32)  # the last, -1, is of what wasn't found
+    rows, number = query.rows_of(judged)
+    grades[rows] = np.fromiter(judged.values(), np.int32, len(judged))[number]
+    namesakes = query.has_namesakes
     tables = Tables(query)
     for group in groups:
         profile = group.profile
