@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterable, Mapping
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import msgspec
@@ -45,24 +45,21 @@ class LegCache:
 
     def __init__(self, folder: str | Path) -> None:
         self._path = Path(folder) / _FILE
-        try:
+        with self._usable():
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._file = sqlite3.connect(self._path, timeout=30.0, isolation_level=None)
             self._file.execute(_TABLE)
-        except (OSError, sqlite3.Error) as error:
-            raise UnreadableInput(
-                f"{self._path} can't be used as a cache ({error}): delete it, or name another folder"
-            ) from error
 
     def forget_older(self, expression: str, state: str) -> None:
         """Drop what was brought by these indices in any other state."""
-        self._file.execute("delete from legs where expression = ? and state <> ?", (expression, state))
+        with self._usable():
+            self._file.execute("delete from legs where expression = ? and state <> ?", (expression, state))
 
     def get(self, request: Request, state: str) -> dict[str, Pairs] | None:
         """Leg to its hits; None where the same wasn't asked before in that state."""
         key = (request.target.expression, state, _digest(request))
         query = "select hits from legs where expression = ? and state = ? and request = ?"
-        with closing(self._file.execute(query, key)) as cursor:
+        with self._usable(), closing(self._file.execute(query, key)) as cursor:
             found = cursor.fetchone()
         if found is None:
             return None
@@ -75,11 +72,21 @@ class LegCache:
         """Keep hits."""
         hits = {leg: [(*key, score) for key, score in pairs] for leg, pairs in legs.items()}
         row = (request.target.expression, state, _digest(request), msgspec.msgpack.encode(hits))
-        self._file.execute("insert or replace into legs values (?, ?, ?, ?)", row)
+        with self._usable():
+            self._file.execute("insert or replace into legs values (?, ?, ?, ?)", row)
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, sqlite3.Error) as error:
+            raise UnreadableInput(
+                f"{self._path} can't be used as a cache ({error}): delete it, or name another folder"
+            ) from error
 
 
 def index_state(client: OpenSearch, expression: str) -> str:

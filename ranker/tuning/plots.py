@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,13 +23,15 @@ def plot(tuning: Tuning, path: Path) -> None:
         ExtraMissing: matplotlib isn't installed.
     """
     panels = {name: points for name, points in tuning.curve.items() if len(points) > 1}
-    drawn = figure(4.6 * max(len(panels), 1) + 0.4, 4.6)
+    columns = max(1, min(2, len(panels)))
+    rows = math.ceil(len(panels) / columns)
+    drawn = figure(4.8 * columns, 3.8 * max(rows, 1) + 0.6)
     axes: Axes | None = None
     for number, (name, points) in enumerate(panels.items(), start=1):
-        axes = drawn.add_subplot(1, len(panels), number, sharey=axes)
+        axes = drawn.add_subplot(rows, columns, number, sharey=axes)
         _panel(axes, name, points, tuning)
     if axes is not None:
-        drawn.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        drawn.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     title = f"{tuning.measure}: {tuning.settings_tried} settings, {len(tuning.per_query)} queries held out"
     save(drawn, path, title)
 
@@ -44,7 +47,7 @@ def _panel(axes: Axes, name: str, points: Sequence[Point], tuning: Tuning) -> No
     else:
         axes.vlines(places, low, high, color=_BLUE, linewidth=1.5)
         axes.plot(places, means, color=_BLUE, marker="o", linestyle="", label="chosen by")
-        axes.set_xticks(places, [point.value.replace(", ", "\n") for point in points], fontsize=7)
+        axes.set_xticks(places, [point.value for point in points], fontsize=7, rotation=25, ha="right")
     held = [point.held for point in points if point.held is not None]
     if held:
         axes.plot(places, held, color=_GREEN, marker="s", markersize=3, linestyle="--", label="held out")
