@@ -33,6 +33,7 @@ from ratio import Ratio, Report, paired_ratio, summarize
 from trifuse.encoder import load_encoder
 from trifuse.ranker import ClickStore, HybridRanker, Profile
 from trifuse.ranker.past_queries import queries_index
+from trifuse.worker.clicks.intake import BATCH
 
 CORPUS = ("dev.titles.queries.tsv", "dev.2-1-0.qrel.gz")
 
@@ -50,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--clicked", type=int, default=10, help="documents that were clicked for a past query")
     group.add_argument("--searched", type=int, default=100, help="queries that a round searches both ways")
     group.add_argument("--events", type=int, default=20_000, help="that a round counts")
-    group.add_argument("--count-batch", type=int, default=500, help="events that are counted together")
+    group.add_argument("--count-batch", type=int, default=BATCH, help="events that are counted together")
 
 
 def measure(options: argparse.Namespace) -> Report:

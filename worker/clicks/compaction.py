@@ -12,7 +12,7 @@ from typing import Any
 
 from redis.client import NEVER_DECODE
 
-from trifuse.ranker.click_records import compacted
+from trifuse.ranker.click_records import compacted_all
 from trifuse.ranker.keys import AGGREGATE_LIFETIME_S
 
 COMPACT_FROM = 64
@@ -50,11 +50,13 @@ class Compactor:
 
     def compact(self, keys: Sequence[str]) -> None:
         """Compact the strings under these keys, where it is worth it."""
-        shorter: dict[str, tuple[bytes, bytes]] = {}
-        for key, was in zip(keys, read_strings(self._redis, keys), strict=True):
-            made = compacted(was, self._half_life_days, self._max_docs)
-            if len(made) <= _WORTH * len(was):
-                shorter[key] = was, made
+        found = read_strings(self._redis, keys)
+        made = compacted_all(found, self._half_life_days, self._max_docs) if found else []
+        shorter = {
+            key: (was, now)
+            for key, was, now in zip(keys, found, made, strict=True)
+            if len(now) <= _WORTH * len(was)
+        }
         if shorter:
             strings = chain.from_iterable(shorter.values())
             self._compact(keys=list(shorter), args=[AGGREGATE_LIFETIME_S, *strings])

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from itertools import compress
+from itertools import chain, compress
 from typing import Any
 
 import msgspec
@@ -32,8 +32,8 @@ from trifuse.ranker.keys import (
 from trifuse.worker.clicks.compaction import COMPACT_FROM, Compactor
 from trifuse.worker.clicks.counting_script import COUNT
 from trifuse.worker.clicks.items import Item
-from trifuse.worker.clicks.packing import Packed, packed
-from trifuse.worker.clicks.sending import calls
+from trifuse.worker.clicks.packing import Packed, names_of, packed
+from trifuse.worker.clicks.sending import Commands, commands
 
 MIN_VISITORS = 3
 """A query that fewer visitors made is nobody else's to see."""
@@ -128,26 +128,45 @@ class Counter:
         found = Counted()
         compact: list[str] = []
         waiting: tuple[Packed, int] | None = None
-        with calls(self._redis, COUNT) as script:
+        with commands(self._redis) as redis:
             for start in range(0, len(items), ITEMS_AT_ONCE):
                 batch = packed(items[start : start + ITEMS_AT_ONCE])
-                script.send(self._keys(batch), self._args(batch, count_pairs=pairs))
+                self._send(redis, batch, count_pairs=pairs)
                 if waiting:
-                    compact += self._note(*waiting, script.answer(), found)
+                    compact += self._note(*waiting, redis.answer(), found)
                 waiting = batch, start
+            # An event whose document has no name yet, as something ended this here, is delivered again.
+            named = self._name(redis, items)
             if waiting:
-                compact += self._note(*waiting, script.answer(), found)
+                compact += self._note(*waiting, redis.answer(), found)
+            for _ in range(named):
+                redis.answer()
         self._compactor.compact(list(dict.fromkeys(compact)))
         return found
 
     def mark(self, items: Sequence[Item]) -> None:
         """Mark items as counted, without counting them."""
         marks_only = {"max_a_day": 2**30, "marks_only": True}
-        with calls(self._redis, COUNT) as script:
+        with commands(self._redis) as redis:
             for start in range(0, len(items), ITEMS_AT_ONCE):
-                batch = packed(items[start : start + ITEMS_AT_ONCE])
-                script.send(self._keys(batch), self._args(batch, **marks_only))
-                script.answer()
+                self._send(redis, packed(items[start : start + ITEMS_AT_ONCE]), **marks_only)
+                redis.answer()
+
+    def _name(self, redis: Commands, items: Sequence[Item]) -> int:
+        """Send the ids of the documents that were clicked; the number of commands that takes."""
+        names = list(names_of(items).items())
+        if not names:
+            return 0
+        key = docs_key(self.index, self.half_life_days)
+        starts = range(0, len(names), ITEMS_AT_ONCE)
+        for start in starts:
+            redis.send("HSET", key, *chain.from_iterable(names[start : start + ITEMS_AT_ONCE]))
+        redis.send("EXPIRE", key, AGGREGATE_LIFETIME_S)
+        return len(starts) + 1
+
+    def _send(self, redis: Commands, batch: Packed, **change: Any) -> None:
+        keys = self._keys(batch)
+        redis.send("EVAL", COUNT, len(keys), *keys, *self._args(batch, **change))
 
     def _note(self, batch: Packed, start: int, answer: Sequence[Any], found: Counted) -> list[str]:
         """Add to `found` what the script answered for items that start there; the keys to compact."""
@@ -172,7 +191,6 @@ class Counter:
         return [
             queries_key(*of),
             few_key(*of),
-            docs_key(*of),
             *(visits_key(*of, day * DAY_S) for day in batch.days),
             *(seen_key(*of, day * DAY_S) for day in batch.days),
             *[self._clicks_prefix + query for query in batch.queries],

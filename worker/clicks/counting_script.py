@@ -5,25 +5,24 @@ Only commands of Redis 6.2; all keys are named beforehand.
 
 from __future__ import annotations
 
-# KEYS: the public queries, the others, the names of documents; then visits by day, marks by day, records by
-# query.
+# KEYS: the public queries, the others; then visits by day, marks by day, records by query.
 # ARGV, all but marks, records and details MessagePack:
 #  1 settings
-#  2 columns: of each visitor's day its last item, of each query its clicks and where its records end, of each
-#    day how many items have no visitor
+#  2 columns: of each visitor's day its last item (none where each has one), of each query its clicks and
+#    where its records end, of each day how many items have no visitor
 #  3 a mark for each item, of 4 bytes, or of 8 where it has no visitor
 #  4 the records, query by query
 #  5 visitors by day
-#  6 to 11 details, integers of 4 bytes: of each item its place among those sorted by query; of each of these its
-#    query, its visitor's day (0 for strangers), its clicks, and where its records end; of each query its last one
-#  12 hashes of documents, 13 their names
+#  6 to 11 details, integers of 4 bytes: of each item its place among those sorted by query; of each of these
+#    its query, its visitor's day (0 for strangers), its clicks, and where its records end; of each query its
+#    last one
 # Items are in the order of days, visitors and coming, those without a visitor last.
-# What is kept of a public query is how often it was clicked for and, after a space, the day on which its records
-# were last given their whole lifetime.
-# Returned as text, so that any client reads it: the items that were counted before, and those over the cap; how
-# many queries are new, and how many pairs of query and document (where settings ask for it); of each query how
-# often it was clicked for, or - unless it is public; the queries to compact; the ids of those that had to make
-# room.
+# What is kept of a public query is how often it was clicked for and, after a space, the day on which its
+# records were last given their whole lifetime.
+# Returned as text, so that any client reads it: the items that were counted before, and those over the cap;
+# how many queries are new, and how many pairs of query and document (where settings ask for it); of each
+# query how often it was clicked for, or - unless it is public; the queries to compact; the ids of those that
+# had to make room.
 COUNT = """
 local unpacked = cmsgpack.unpack
 local s, visitors = unpacked(ARGV[1]), unpacked(ARGV[5])
@@ -31,7 +30,7 @@ local columns = unpacked(ARGV[2])
 local last, clicks, ends, strangers = columns[1], columns[2], columns[3], columns[4]
 local marks, records = ARGV[3], ARGV[4]
 local call, sub, find, concat, unpack = redis.call, string.sub, string.find, table.concat, unpack
-local DAYS, MARKS, QUERIES = 3, 3 + #visitors, 3 + 2 * #visitors
+local DAYS, MARKS, QUERIES = 2, 2 + #visitors, 2 + 2 * #visitors
 
 -- Whether a string of marks of `size` bytes each has this one.
 local function has(list, mark, size)
@@ -171,8 +170,8 @@ if #lacking > 0 then
   for j = 1, #lacking do few[lacking[j]] = found[j] or nil end
 end
 
--- What is kept of a public query, and what is once n clicks are added: its clicks as text, all that is kept, and
--- whether its records got their lifetime today. Most queries have few clicks, so most of these are found again.
+-- What is to be kept of a public query for what is: its clicks with n more, as text, all that is kept, and
+-- whether its records got their lifetime today. Most queries have few clicks, so most of these come again.
 local steps = {}
 local function step(value, n)
   local of = steps[n] or {}
@@ -261,19 +260,6 @@ end
 if #opened > 0 then call('HDEL', KEYS[2], unpack(opened)) end
 write(KEYS[1], public)
 write(KEYS[2], others)
-local docs = unpacked(ARGV[12])
-if #docs > 0 then
-  local found, new, ids = call('HMGET', KEYS[3], unpack(docs)), {}, nil
-  for j = 1, #docs do
-    if not found[j] then
-      ids = ids or unpacked(ARGV[13])
-      new[#new + 1] = docs[j]
-      new[#new + 1] = ids[j]
-    end
-  end
-  if #new > 0 then call('HSET', KEYS[3], unpack(new)) end
-  call('EXPIRE', KEYS[3], s.queries_s)
-end
 local function text(list) return concat(list, ' ') end
 return {text(again), text(over), new_queries, new_pairs, text(totals), text(compact), text(dropped)}
 """

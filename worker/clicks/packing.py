@@ -9,7 +9,7 @@ import hashlib
 import zlib
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import chain, compress
+from itertools import chain
 from typing import Any, NamedTuple
 
 import msgspec
@@ -74,8 +74,7 @@ def packed(items: Sequence[Item]) -> Packed:
     """A batch of 1 to 65,535 items."""
     clicks = np.array([item.clicks for item in items])
     queries, places = _placed([item.query for item in items])
-    clicked = [item.docs[0] for item in items]
-    first = list(map(_doc_hash, clicked))
+    first = _hashes(map(_doc_hash, [item.docs[0] for item in items]))
     who = _hashes(map(_who, items))
     visits = _visits(items, who)
     counts = np.array([len(item.docs) for item in items])
@@ -83,14 +82,13 @@ def packed(items: Sequence[Item]) -> Packed:
     ends = np.cumsum(counts[by_query]) * RECORD_BYTES
     stops = np.cumsum(np.bincount(places))
     known, strangers = visits.order[: visits.known], visits.order[visits.known :]
-    marks = _marks(queries, places, _hashes(first), clicks)
+    marks = _marks(queries, places, first, clicks)
     columns = (
         visits.lasts(),
         np.bincount(places, clicks).astype(np.int64).tolist(),
         ends[stops - 1].tolist(),
         visits.strangers,
     )
-    names = dict(zip(compress(first, clicks), compress(clicked, clicks), strict=True))
     return Packed(
         visits.days,
         queries,
@@ -100,8 +98,6 @@ def packed(items: Sequence[Item]) -> Packed:
             _take(_records(items, counts), counts, by_query).tobytes(),
             _lists(who[known[visits.starts]], visits.visitors),
             *_details(visits, by_query, places, stops, clicks, ends),
-            _lists(_hashes(names), [len(names)])[_LIST_BYTES:],
-            msgspec.msgpack.encode(list(names.values())),
         ],
         visits.order.tolist(),
     )
@@ -110,6 +106,11 @@ def packed(items: Sequence[Item]) -> Packed:
 def records_of(items: Sequence[Item]) -> bytes:
     """The records of items, as a query's string holds them."""
     return _records(items, np.array([len(item.docs) for item in items])).tobytes()
+
+
+def names_of(items: Iterable[Item]) -> dict[bytes, str]:
+    """The documents that were clicked, by the hash that stands for each in records."""
+    return {_doc_hash(item.docs[0]): item.docs[0] for item in items if item.clicks}
 
 
 def visitor_mark(visitor: str, *, page: bool = False) -> bytes:
@@ -170,7 +171,7 @@ def _marks(queries: Sequence[str], places: Places, docs: Hashes, clicks: Places)
 def _details(
     visits: _Visits, by_query: Places, places: Places, stops: Places, clicks: Places, ends: Places
 ) -> list[bytes]:
-    """What the script looks at where an item doesn't count, or its query isn't public: integers of 4 bytes."""
+    """What the script looks at where an item doesn't count or its query isn't public: integers of 4 bytes."""
     at = np.empty(len(by_query), np.int64)
     at[by_query] = np.arange(len(by_query))
     slots = np.zeros(len(by_query), np.int64)
@@ -202,9 +203,6 @@ def _hashes(values: Iterable[bytes]) -> Hashes:
 def _differs(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Whether each value is another than the one before it; the first is."""
     return np.append(np.ones(min(1, len(values)), np.bool_), values[1:] != values[:-1])
-
-
-_LIST_BYTES = 5
 
 
 def _lists(values: Hashes, sizes: Sequence[int]) -> bytes:

@@ -1,45 +1,46 @@
-"""Running one script again and again without waiting for one answer before the next call is sent.
+"""Sending commands to Redis without waiting for the answer of one to send the next.
 
-While Redis works on one call, the next is made ready: what the client does costs no time then. All calls of
-a `Calls` take one connection, so Redis runs them in the order in which they were sent.
+While Redis works on one script, the next is made ready: what the client does costs no time then. All commands
+take one connection, so Redis runs them in the order in which they were sent.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
 from redis import Redis
 
 
-class Calls(Protocol):
-    """Calls of a script, answered in their order."""
+class Commands(Protocol):
+    """Commands, answered in their order."""
 
-    def send(self, keys: Sequence[str], args: Sequence[bytes]) -> None:
-        """Call the script."""
+    def send(self, *command: Any) -> None:
+        """Send a command. A script goes whole (EVAL): that Redis lost it would be told too late."""
 
     def answer(self) -> Any:
-        """What the first call that wasn't answered yet gave; waits for it.
+        """The answer to the first command that has none yet; waits for it.
 
         Raises:
-            RedisError: it failed.
+            RedisError: the command failed.
         """
 
 
 @contextmanager
-def calls(redis: Any, script: str) -> Iterator[Calls]:
-    """Calls of a script; those that weren't answered at the end are given up.
+def commands(redis: Any) -> Iterator[Commands]:
+    """Commands of a client; those without an answer at the end are given up, whether they run or not.
 
     Args:
-        redis: a client; one of a cluster waits for each call.
+        redis: a client; one of a cluster waits for each command.
     """
     if not isinstance(redis, Redis):
-        yield _OneByOne(redis, script)
+        yield _OneByOne(redis)
         return
-    with redis.client() as client:  # holds one connection
-        sending = _Sending(client, script)
+    known: Any = redis  # its types don't say what this gives
+    with known.client() as client:  # holds one connection
+        sending = _Sending(client)
         try:
             yield sending
         finally:
@@ -50,18 +51,16 @@ def calls(redis: Any, script: str) -> Iterator[Calls]:
 class _Sending:
     """On a connection of its own."""
 
-    def __init__(self, client: Any, script: str) -> None:
+    def __init__(self, client: Any) -> None:
         self.waiting = 0
         self._client = client
-        self._script = script
 
-    def send(self, keys: Sequence[str], args: Sequence[bytes]) -> None:
-        # The whole script, as one that Redis has lost since could be told only when others are under way.
+    def send(self, *command: Any) -> None:
         self.waiting += 1
-        self._client.connection.send_command("EVAL", self._script, len(keys), *keys, *args)
+        self._client.connection.send_command(*command)
 
     def answer(self) -> Any:
-        found = self._client.parse_response(self._client.connection, "EVAL")
+        found = self._client.connection.read_response()
         self.waiting -= 1
         return found
 
@@ -69,13 +68,12 @@ class _Sending:
 class _OneByOne:
     """By a client that has no connection of its own."""
 
-    def __init__(self, redis: Any, script: str) -> None:
+    def __init__(self, redis: Any) -> None:
         self._redis = redis
-        self._script = script
         self._answers: deque[Any] = deque()
 
-    def send(self, keys: Sequence[str], args: Sequence[bytes]) -> None:
-        self._answers.append(self._redis.eval(self._script, len(keys), *keys, *args))
+    def send(self, *command: Any) -> None:
+        self._answers.append(self._redis.execute_command(*command))
 
     def answer(self) -> Any:
         return self._answers.popleft()

@@ -179,10 +179,10 @@ class Unreliable:
         self._redis = redis
         self.down = True
 
-    def eval(self, *args: Any) -> Any:
+    def execute_command(self, *args: Any, **options: Any) -> Any:
         if self.down:
             raise ConnectionError("gone")
-        return self._redis.eval(*args)
+        return self._redis.execute_command(*args, **options)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._redis, name)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+import struct
+from itertools import combinations, permutations
 
 import msgspec
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from trifuse.ranker.click_records import doc_hash, pack
 from trifuse.worker.clicks.items import Item
-from trifuse.worker.clicks.packing import event_mark, packed, records_of, visitor_mark
+from trifuse.worker.clicks.packing import event_mark, names_of, packed, records_of, visitor_mark
 
 DAY = 86_400.0
 CLICK = Item("e1", "q1", 2 * DAY, ("a",), (0.25,), 1, "v1")
@@ -34,28 +35,59 @@ def test_any_time_and_count_are_packed_alike(when: float, count: int) -> None:
     assert records_of([item]) == pack(doc_hash("a"), when, count, 0.1)
 
 
+def numbers(column: bytes) -> list[int]:
+    return list(struct.unpack(f"<{len(column) // 4}I", column))
+
+
 def test_a_batch_by_hand() -> None:
     batch = packed([CLICK, PAGE, STRANGER])
-    columns, marks, records, visitors, queries, hashes, names = batch.args
-    assert (batch.days, batch.queries) == ([2, 1], ["q1", "q2"])
-    # Two visitors of the first day: who saw the page, and who clicked. A stranger of the second day.
-    assert msgspec.msgpack.decode(columns) == [
-        [2, 1, -2],
-        [1, 2, 1],
-        [2, 3],  # q1 has two items, q2 one
-        [1, 3, 2],  # sorted by query: the first, the third, the second
-        [1, 4, 0],
-        [20, 40, 80],
-    ]
-    assert marks[16:24] == event_mark("e3")
-    assert len(marks) == 24
+    columns, marks, records, visitors, *details = batch.args
+    assert (batch.days, batch.queries) == ([1, 2], ["q1", "q2"])
+    # Of the second day two visitors: one saw the page, one clicked. Of the first a stranger, who comes last.
+    seen, clicked = sorted([visitor_mark("v1", page=True), visitor_mark("v1")], key=as_number)
+    known = [0, 1] if clicked == visitor_mark("v1", page=True) else [1, 0]
+    assert batch.order == [*known, 2]
+    # Each visitor's day has one item; q1 has 1 + 4 clicks, in two records; the first day has a stranger's.
+    assert msgspec.msgpack.decode(columns) == [[], [5, 0], [40, 80], [1, 0]]
+    assert marks[8:] == event_mark("e3")
+    assert len(marks) == 16
     assert records == records_of([CLICK, STRANGER, PAGE])
-    seen, clicked = visitor_mark("v1", page=True), visitor_mark("v1")
     eight = b"\xa8"
-    assert visitors == (b"\xdd\0\0\0\2" + b"\xdd\0\0\0\2" + eight + seen + eight + clicked + b"\xdd\0\0\0\0")
-    assert msgspec.msgpack.decode(queries) == ["q1", "q2"]
-    assert hashes == b"\xdd\0\0\0\2" + eight + doc_hash("a") + eight + doc_hash("b")
-    assert msgspec.msgpack.decode(names) == ["a", "b"]
+    assert visitors == b"\xdd\0\0\0\2" + b"\xdd\0\0\0\0" + b"\xdd\0\0\0\2" + eight + seen + eight + clicked
+    at, queries, slots, clicks, ends, stops = map(numbers, details)
+    assert at == [{0: 1, 1: 3}[known[0]], {0: 1, 1: 3}[known[1]], 2]  # sorted by query: click, stranger, page
+    assert queries == [1, 1, 2]
+    assert slots == [known.index(0) + 1, 0, known.index(1) + 1]
+    assert clicks == [1, 4, 0]
+    assert ends == [20, 40, 80]
+    assert stops == [2, 3]
+    assert names_of([CLICK, PAGE, STRANGER]) == {doc_hash("a"): "a", doc_hash("b"): "b"}
+
+
+def test_a_visitors_items_of_a_day_stand_together_in_the_order_of_coming() -> None:
+    items = [
+        Item(f"e{n}", f"q{n % 3}", DAY * (n % 2), ("a",), (0.0,), 1, visitor)
+        for n, visitor in enumerate(["v1", "v2", "v1", None, "v1", "v1", "", "v2"])
+    ]
+    batch = packed(items)
+    assert batch.days == [0, 1]
+    assert batch.order[-2:] == [6, 3]  # strangers, by day
+    days = [[[0, 2, 4]], [[1, 7], [5]]]
+    assert batch.order[:6] in [[0, 2, 4, *one, *two] for one, two in permutations(days[1])]
+    lasts = msgspec.msgpack.decode(batch.args[0])[0]
+    assert lasts in ([3, 5, 6], [3, 4, 6])
+    assert msgspec.msgpack.decode(batch.args[0])[3] == [1, 1]
+
+
+def marks_of(items: list[Item]) -> list[bytes]:
+    """The 4 bytes that stand for what a visitor did, in the order of the items."""
+    batch = packed(items)
+    found = {place: batch.args[1][4 * n : 4 * n + 4] for n, place in enumerate(batch.order)}
+    return [found[place] for place in range(len(items))]
+
+
+def as_number(mark: bytes) -> int:
+    return int.from_bytes(mark, "little")
 
 
 def test_what_a_visitor_does_has_the_same_mark_only_where_it_is_the_same() -> None:
@@ -64,10 +96,9 @@ def test_what_a_visitor_does_has_the_same_mark_only_where_it_is_the_same() -> No
         for query in ("q1", "q2", "q3")
         for doc, clicks in (("a", 1), ("b", 1), ("c", 1), ("a", 0))
     ]
-    marks = packed(items).args[1]
-    first = [marks[at : at + 4] for at in range(0, len(marks), 8)]
+    first = marks_of(items)
     assert all(one != other for one, other in combinations(first, 2))
-    again = packed([msgspec.structs.replace(item, event="x", timestamp=0.0) for item in items])
-    assert again.args[1] == marks
-    other_page = packed([Item("e", "q1", DAY, ("z",), (0.0,), 0, "v")])
-    assert other_page.args[1][:4] == first[3]  # a query's page is its page, whatever is on it
+    again = [msgspec.structs.replace(item, event="x", timestamp=0.0) for item in items]
+    assert marks_of(again) == first
+    (other_page,) = marks_of([Item("e", "q1", DAY, ("z",), (0.0,), 0, "v")])
+    assert other_page == first[3]  # a query's page is its page, whatever is on it

@@ -12,7 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trifuse.ranker.click_records import RECORD_BYTES, Sums, compacted, decode, doc_hash, merged, pack
+from trifuse.ranker.click_records import (
+    RECORD_BYTES,
+    Sums,
+    compacted,
+    compacted_all,
+    decode,
+    doc_hash,
+    merged,
+    pack,
+)
 
 DAY = 86_400
 NOW = 1_750_000_000
@@ -194,6 +203,11 @@ def test_compaction_changes_a_sum_by_less_than_1e_7(one: bytes, more: bytes, hal
     later = NOW + 3 * DAY
     got = rows(merged([made + more], later, half_life))
     assert close(got, rows(merged([one + more], later, half_life)), 1e-7)
+
+
+@given(st.lists(st.one_of(strings, st.binary(max_size=50)), max_size=5), half_lives)
+def test_many_are_compacted_as_each_is_alone(data: list[bytes], half_life: float) -> None:
+    assert compacted_all(data, half_life, 3) == [compacted(one, half_life, 3) for one in data]
 
 
 @given(strings, half_lives)
