@@ -47,6 +47,12 @@ def of_judged(judged: float, cutoff: int) -> Iterator[str]:
         )
 
 
+def of_depth(best: Setting, measure: str, cutoff: int) -> Iterator[str]:
+    """Whether the measure looks beyond what is ranked."""
+    if cutoff > best.depth:
+        yield f"{measure} looks down to rank {cutoff}, and the best setting ranks {best.depth}: collect deeper"
+
+
 def of_edges(best: Setting, space: Space) -> Iterator[str]:
     """Whether the best lies where the space ends."""
     weights = space.clicks_for(best.combination)

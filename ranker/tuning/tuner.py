@@ -19,6 +19,7 @@ from trifuse.ranker.tuning.measures import Measure
 from trifuse.ranker.tuning.result import Fold, Mean, Point, Tried, Tuning
 from trifuse.ranker.tuning.scoring import Judgements, measure_profiles
 from trifuse.ranker.tuning.selection import (
+    Part,
     Positions,
     Search,
     by_segment,
@@ -97,39 +98,25 @@ def tune(
     held = np.concatenate([part.held for part in found])
     heldout = np.concatenate([part.values for part in found])
     against = scored.profiles([base])[0]
-    difference = heldout - against[held]
-    p_value = randomisation_p(difference.tolist())
-    p_worse = worse_p(values, place)
+    gain = _mean(heldout - against[held])
+    p_value = randomisation_p((heldout - against[held]).tolist())
     settings_tried = len(scored.known)
-    tried = [
-        Tried(setting, float(mean), float(p))
-        for setting, mean, p in zip(settings, values.mean(axis=1), p_worse, strict=True)
-    ]
-    equal = sorted((each for each in tried if each.p_worse >= cautions.ALPHA), key=lambda each: -each.mean)
+    tried = _tried(settings, values, place)
+    equal = tuple(each for each in tried if each.p_worse >= cautions.ALPHA)
     cutoff = scored.measure.cutoff or 10
     judged = float(scored.profiles([best.profile(base)], Measure("Judged", cutoff)).mean())
-    gain = _mean(difference)
     return Tuning(
         measure=measure,
         profile=replace(best.profile(base), body=collected.profile.body),
         best=best,
         fitted=_mean(values[place]),
-        folds=tuple(
-            Fold(
-                part.setting,
-                part.train,
-                float(part.values.mean()),
-                float(against[part.held].mean()),
-                len(part.held),
-            )
-            for part in found
-        ),
+        folds=tuple(_fold(part, against) for part in found),
         heldout=_mean(heldout),
         baseline=_mean(against[held]),
         against=base.name,
         difference=gain,
         p_value=p_value,
-        equal=tuple(equal),
+        equal=equal,
         curve={
             name: _curve(points, best, scored, chosen_by, None if split is None else held)
             for name, points in (*searched.around(best), ("technique", _of_techniques(tried)))
@@ -148,6 +135,7 @@ def tune(
             *cautions.of_baseline(gain, p_value, base.name),
             *cautions.of_equals(len(equal), len(tried)),
             *cautions.of_judged(judged, cutoff),
+            *cautions.of_depth(best, measure, cutoff),
             *cautions.of_edges(best, searched),
         ),
     )
@@ -209,6 +197,19 @@ def _search(name: str, space: Space, trials: int | None, seed: int) -> Search:
     return fixed(space.random(count, seed)) if name == "random" else optuna_search(space, count, seed)
 
 
+def _tried(settings: Sequence[Setting], values: Floats, best: int) -> list[Tried]:
+    """The settings by their means, the best first."""
+    rows = zip(settings, values.mean(axis=1).tolist(), worse_p(values, best).tolist(), strict=True)
+    return sorted(
+        (Tried(*row) for row in rows), key=lambda each: (-each.mean, each.setting != settings[best])
+    )
+
+
+def _fold(part: Part, against: Floats) -> Fold:
+    baseline = float(against[part.held].mean())
+    return Fold(part.setting, part.train, float(part.values.mean()), baseline, len(part.held))
+
+
 def _curve(
     points: Sequence[tuple[str, Setting]],
     best: Setting,
@@ -229,13 +230,11 @@ def _curve(
 
 
 def _of_techniques(tried: Sequence[Tried]) -> list[tuple[str, Setting]]:
-    """Each technique with the best of its settings."""
-    best: dict[str, Tried] = {}
+    """Each technique with the best of its settings, of those that were tried, best first."""
+    best: dict[str, Setting] = {}
     for each in tried:
-        other = best.setdefault(each.setting.technique, each)
-        if each.mean > other.mean:
-            best[each.setting.technique] = each
-    return [(technique, each.setting) for technique, each in best.items()]
+        best.setdefault(each.setting.technique, each.setting)
+    return list(best.items())
 
 
 def _mean(values: Floats) -> Mean:

@@ -166,6 +166,11 @@ def test_what_is_served_has_the_body_that_was_collected_by(judged: tuple[Collect
     assert tune(collected, judged[1], folds=2, baseline=other).profile.body == body
 
 
+def test_a_measure_that_looks_beyond_the_depth_is_said(judged: tuple[Collected, Qrels]) -> None:
+    found = tune(*judged, measure="R@100", folds=2)
+    assert "R@100 looks down to rank 100, and the best setting ranks 30" in " ".join(found.cautions)
+
+
 def test_queries_without_a_relevant_document_are_left_out(judged: tuple[Collected, Qrels]) -> None:
     collected, qrels = judged
     some = {**qrels, "q00": {"d00": 0}}
