@@ -207,6 +207,7 @@ def _json(
         **bench.as_dict(),
         "excluded": excluded,
         "legs": collected.states,
+        "reasons": collected.reasons,
         "saved": {"name": saved.name, "version": saved.version} if saved else None,
     }
 
@@ -215,6 +216,7 @@ def _notes(collected: Collected, saved: ProfileVersion | None, excluded: int) ->
     if excluded:
         yield f"{excluded} queries without a relevant document were left out"
     for leg, reason in collected.reasons.items():
-        yield f"{leg} gave nothing: {reason}"
+        if "off" in collected.states[leg]:
+            yield f"{leg} isn't there to run: {reason}"
     if saved:
         yield f"stored as {saved.name}@{saved.version}: serve it with --profile {saved.name}"

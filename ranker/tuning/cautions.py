@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from trifuse.ranker.tuning.result import Mean
 from trifuse.ranker.tuning.space import Setting, Space
@@ -16,6 +16,13 @@ def of_queries(queries: int) -> Iterator[str]:
     """Whether there are too few."""
     if queries < FEW_QUERIES:
         yield f"{queries} judged queries are few: {FEW_QUERIES} or more tell settings apart better"
+
+
+def of_legs(reasons: Mapping[str, str], states: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    """Whether a leg that is there to run brought nothing for any query."""
+    for leg, reason in reasons.items():
+        if "off" not in states.get(leg, {}):
+            yield f"{leg} brought nothing for any query: {reason}"
 
 
 def of_baseline(difference: Mean, p_value: float, against: str) -> Iterator[str]:
@@ -50,7 +57,7 @@ def of_judged(judged: float, cutoff: int) -> Iterator[str]:
 def of_depth(best: Setting, measure: str, cutoff: int) -> Iterator[str]:
     """Whether the measure looks beyond what is ranked."""
     if cutoff > best.depth:
-        yield f"{measure} looks down to rank {cutoff}, and the best setting ranks {best.depth}: collect deeper"
+        yield f"{measure} looks down to rank {cutoff}, and the best ranks {best.depth}: try a larger depth"
 
 
 def of_edges(best: Setting, space: Space) -> Iterator[str]:

@@ -132,6 +132,7 @@ def tune(
         search=search,
         cautions=(
             *cautions.of_queries(len(asked)),
+            *cautions.of_legs(collected.reasons, collected.states),
             *cautions.of_baseline(gain, p_value, base.name),
             *cautions.of_equals(len(equal), len(tried)),
             *cautions.of_judged(judged, cutoff),

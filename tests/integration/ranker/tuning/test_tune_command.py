@@ -100,7 +100,7 @@ def test_tables_for_people_and_a_split(run: Callable[..., Any]) -> None:
     assert "RR of 2 queries held out" in done.stdout
     assert "0.5000" in done.stdout
     assert "1 queries without a relevant document were left out" in done.stdout
-    assert "dense gave nothing: " in done.stdout
+    assert "dense isn't there to run: " in done.stdout
     assert "caution: 6 judged queries are few" in done.stdout
 
 

@@ -166,9 +166,17 @@ def test_what_is_served_has_the_body_that_was_collected_by(judged: tuple[Collect
     assert tune(collected, judged[1], folds=2, baseline=other).profile.body == body
 
 
+def test_a_leg_that_brought_nothing_is_said_unless_it_is_off(judged: tuple[Collected, Qrels]) -> None:
+    why = {"clicks": "similar past queries weren't found: 503", "dense": "no encoder"}
+    silent = replace(judged[0], reasons=why, states={"clicks": {"empty": 30}, "dense": {"off": 30}})
+    found = tune(silent, judged[1], folds=2).cautions
+    assert "clicks brought nothing for any query: similar past queries weren't found: 503" in found
+    assert not any("no encoder" in each for each in found)
+
+
 def test_a_measure_that_looks_beyond_the_depth_is_said(judged: tuple[Collected, Qrels]) -> None:
     found = tune(*judged, measure="R@100", folds=2)
-    assert "R@100 looks down to rank 100, and the best setting ranks 30" in " ".join(found.cautions)
+    assert "R@100 looks down to rank 100, and the best ranks 30" in " ".join(found.cautions)
 
 
 def test_queries_without_a_relevant_document_are_left_out(judged: tuple[Collected, Qrels]) -> None:
