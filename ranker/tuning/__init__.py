@@ -8,7 +8,8 @@ tuning.plot("tuning.png")
 
 from __future__ import annotations
 
-from trifuse.ranker.tuning.collected import Collected, CollectedQuery
+from trifuse.ranker.tuning.collected import Collected
+from trifuse.ranker.tuning.collected_query import CollectedQuery
 from trifuse.ranker.tuning.collecting import collect
 from trifuse.ranker.tuning.measures import Measure
 from trifuse.ranker.tuning.result import Tuning

@@ -24,7 +24,8 @@ from trifuse.ranker.retrieved import read_answers, routed
 from trifuse.ranker.searches import ask_legs, check
 from trifuse.ranker.server import Answer
 from trifuse.ranker.tuning.cache import LegCache, Pairs, index_state
-from trifuse.ranker.tuning.collected import Collected, CollectedQuery
+from trifuse.ranker.tuning.collected import Collected
+from trifuse.ranker.tuning.collected_query import CollectedQuery
 from trifuse.ranker.types import LEGS, LegReport
 
 

@@ -14,7 +14,8 @@ import numpy as np
 from trifuse.ranker.fusion import COMBINATIONS
 from trifuse.ranker.fusion.combination import weighted
 from trifuse.ranker.profiles import Profile
-from trifuse.ranker.tuning.collected import Collected, CollectedQuery, Rows
+from trifuse.ranker.tuning.collected import Collected
+from trifuse.ranker.tuning.collected_query import CollectedQuery, Rows
 from trifuse.ranker.tuning.contenders import refined
 from trifuse.ranker.tuning.measures import ABSENT, UNJUDGED, Grades, Measure
 from trifuse.ranker.tuning.tables import Group, Tables, grouped

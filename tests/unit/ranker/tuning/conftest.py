@@ -12,7 +12,7 @@ from trifuse.ranker.click_lookup import Lookup, PastQuery
 from trifuse.ranker.click_records import doc_hash, pack
 from trifuse.ranker.click_settings import ClickSettings
 from trifuse.ranker.clicks import ClickEvidence
-from trifuse.ranker.tuning.collected import CollectedQuery
+from trifuse.ranker.tuning.collected_query import CollectedQuery
 from trifuse.ranker.types import Key
 
 MakeQuery = Callable[..., CollectedQuery]

@@ -15,7 +15,7 @@ from trifuse.ranker.click_settings import ClickSettings
 from trifuse.ranker.errors import ProfileError
 from trifuse.ranker.evaluation.measures import measure_run
 from trifuse.ranker.fusion import COMBINATIONS, NORMALIZATIONS
-from trifuse.ranker.tuning.collected import Collected, CollectedQuery
+from trifuse.ranker.tuning import Collected, CollectedQuery
 from trifuse.ranker.tuning.measures import Measure
 from trifuse.ranker.tuning.scoring import measure_profiles
 from trifuse.ranker.types import Key
