@@ -15,11 +15,8 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
-from urllib.parse import quote
 
-import msgspec
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import TransportError
 from redis.exceptions import RedisError
 
 from trifuse.encoder.spaces import EncoderSpace
@@ -30,29 +27,14 @@ from trifuse.ranker.click_names import DocumentNames
 from trifuse.ranker.click_redis import bounded, read_clicks, read_names
 from trifuse.ranker.click_settings import MAX_CANDIDATES, ClickSettings, segment_of
 from trifuse.ranker.decay import HALF_LIFE_DAYS
-from trifuse.ranker.past_queries import (
-    MAX_QUERY_CHARS,
-    FoundQueries,
-    normalize_query,
-    queries_index,
-    query_id,
-    read_similar_queries,
-    similar_queries_body,
-)
+from trifuse.ranker.past_queries import MAX_QUERY_CHARS, normalize_query, query_id
+from trifuse.ranker.similar import Near, NoSimilar, find_similar, search_along
 
 __all__ = ["ClickEvidence", "ClickStore", "SimilarQuery", "normalize_query"]
 
 
 _MOST = 2.0**53
 """Of clicks: beyond it a float doesn't count exactly, and infinity counts nothing."""
-
-
-_LEAST_S = 0.001
-"""Of a timeout: the client takes none of 0 and less."""
-
-
-class _NoSimilar(Exception):
-    """Similar past queries can't be looked up; the message says why."""
 
 
 class ClickStore:
@@ -87,6 +69,7 @@ class ClickStore:
         budget_s: float = 0.3,
         settings: ClickSettings = ClickSettings(),  # noqa: B008 - frozen
         leave_one_out: bool = False,
+        similar: Mapping[str, Any] | None = None,
     ) -> ClickEvidence:
         """The click evidence for a query; never raises for a service that is down or slow.
 
@@ -99,6 +82,7 @@ class ClickStore:
             space: the space of the vector's encoder: only past queries of the same space are compared.
             settings: how the log is read.
             leave_one_out: as if the query itself were no past query, and had been searched once less.
+            similar: the answer to `similar_search`, where it went along with other searches.
         """
         start = time.monotonic()
         normalized = normalize_query(text[: 2 * MAX_QUERY_CHARS])
@@ -114,10 +98,14 @@ class ClickStore:
             leave_one_out=leave_one_out,
         )
         found: list[tuple[str, float]] = []
+        near = _near(index, vector, space, settings, leave_one_out=leave_one_out)
         reason = None
+        if near is None and settings.m > 0:
+            reason = "the query has no vector: only the same query was looked up"
         try:
-            found = self._similar(index, vector, space, lookup, budget_s / 2)
-        except _NoSimilar as error:
+            if near is not None:
+                found = find_similar(self._client, near, budget_s / 2, answer=similar)
+        except NoSimilar as error:
             reason = str(error)
         try:
             evidence = self._read(self._within(budget_s / 6), index, lookup.choose(found), lookup)
@@ -132,52 +120,26 @@ class ClickStore:
             took_ms=_ms(start),
         )
 
-    def _similar(
+    def similar_search(
         self,
         index: str,
         vector: Vectors | None,
+        *,
         space: EncoderSpace | None,
-        lookup: Lookup,
-        timeout_s: float,
-    ) -> list[tuple[str, float]]:
-        """Normal forms and similarities of as many past queries as m need, nearest first."""
-        if vector is None or space is None:
-            raise _NoSimilar("the query has no vector: only the same query was looked up")
-        if lookup.settings.m == 0:
-            return []
-        deadline = time.monotonic() + timeout_s
-        needed = math.ceil((lookup.settings.m + lookup.leave_one_out) / lookup.settings.log_share)
-        found = FoundQueries([], complete=False)
-        for filtered in (False, True):
-            body = similar_queries_body(vector, space, min(needed, MAX_CANDIDATES), filtered=filtered)
-            answer = self._search(queries_index(index), body, deadline - time.monotonic())
-            try:
-                found = read_similar_queries(answer, space)
-            except msgspec.DecodeError as error:
-                raise _NoSimilar("similar past queries weren't found: the answer is no search's") from error
-            if found.complete:
-                break
-        return found.texts
+        budget_s: float,
+        settings: ClickSettings,
+        leave_one_out: bool,
+    ) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
+        """Header and body of the search for past queries, for `_msearch`: its answer spares `lookup` its own.
 
-    def _search(self, name: str, body: Mapping[str, Any], timeout_s: float) -> bytes:
-        """What OpenSearch answers, asked once: the client would try again, and the budget be spent twice."""
-        connection = self._client.transport.get_connection()
-        try:
-            _, _, answer = connection.perform_request(
-                "POST",
-                f"/{quote(name, safe='')}/_search",
-                body=msgspec.json.encode(body),
-                headers={"content-type": "application/json"},
-                timeout=max(timeout_s, _LEAST_S),
-            )
-        except TransportError as error:
-            if error.status_code == 404:
-                raise _NoSimilar(f"no past queries yet: there is no index {name!r}") from None
-            raise _NoSimilar(
-                f"similar past queries weren't found: {error.status_code} {error.error}"
-            ) from error
-        found: bytes = answer
-        return found
+        Returns:
+            None where there is no vector to search by, no past query is wanted, or the waits for Redis can't
+            be bounded: then `lookup` belongs into a thread. Arguments are `lookup`'s.
+        """
+        if self._within(budget_s / 6) is self._redis:
+            return None
+        near = _near(index, vector, space, settings, leave_one_out=leave_one_out)
+        return None if near is None else search_along(near, budget_s / 2)
 
     def _read(self, redis: Any, index: str, past: list[PastQuery], lookup: Lookup) -> ClickEvidence:
         """The evidence of past queries, and of the same query where it is public and waits for its vector."""
@@ -212,6 +174,21 @@ class ClickStore:
         if timeout_s not in self._bounded:
             self._bounded[timeout_s] = bounded(self._redis, timeout_s)
         return self._bounded[timeout_s]
+
+
+def _near(
+    index: str,
+    vector: Vectors | None,
+    space: EncoderSpace | None,
+    settings: ClickSettings,
+    *,
+    leave_one_out: bool,
+) -> Near | None:
+    """The search for as many past queries as m need; None without a vector, or where m is 0."""
+    if vector is None or space is None or settings.m == 0:
+        return None
+    needed = math.ceil((settings.m + leave_one_out) / settings.log_share)
+    return Near(index, vector, space, min(needed, MAX_CANDIDATES))
 
 
 def _self_similarity(vector: Vectors | None, space: EncoderSpace | None) -> float:

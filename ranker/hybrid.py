@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,9 +12,8 @@ from opensearchpy import OpenSearch
 from trifuse.encoder.types import Encoder
 from trifuse.ranker.body import read_body
 from trifuse.ranker.body_template import fill_template
-from trifuse.ranker.clicked import Clicked
 from trifuse.ranker.errors import BodyError
-from trifuse.ranker.lookups import Lookups
+from trifuse.ranker.lookups import LookUp, Lookups
 from trifuse.ranker.native import NativeRanker, check_native_request, require_native
 from trifuse.ranker.params import read_params
 from trifuse.ranker.plan import plan_filters
@@ -155,7 +154,7 @@ class HybridRanker:
         profile: Profile | str | None = None,
         leave_one_out: bool = False,
         fresh: bool = False,
-    ) -> tuple[Request, Callable[[], Clicked]]:
+    ) -> tuple[Request, LookUp]:
         """A search, read and resolved, before its legs are asked; and its lookup in the click log, under way.
 
         Args:
@@ -195,16 +194,14 @@ class HybridRanker:
         """End the threads that look up clicks; they end with the ranker too. It can still be used."""
         self._lookups.close()
 
-    def _retrieve(
-        self, request: Request, looked_up: Callable[[], Clicked]
-    ) -> tuple[Retrieved, Ranking, Documents | None]:
+    def _retrieve(self, request: Request, looked_up: LookUp) -> tuple[Retrieved, Ranking, Documents | None]:
         """What each leg brought, the ranking, and the documents of its page where they came along.
 
-        The legs are searched while the clicks are looked up. Of clicked documents that none brought it isn't
+        The search for past queries goes along with the legs. Of clicked documents that none brought it isn't
         known whether they are there. If they all are, they lead to a page, which is fetched: where only those
         on it matter, that tells of them, else the others are checked in the same request.
         """
-        answers = ask_legs(self._client, request)
+        answers = ask_legs(self._client, request, looked_up)
         clicked = supported(request, looked_up(), answers)
         ids = unchecked(request, clicked, answers)
         if ids:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -124,13 +125,14 @@ def similar_queries_body(
     }
 
 
-def read_similar_queries(answer: bytes, space: EncoderSpace) -> FoundQueries:
+def read_similar_queries(answer: bytes | str | Mapping[str, Any], space: EncoderSpace) -> FoundQueries:
     """The past queries of a space that were found.
 
     Raises:
         msgspec.DecodeError: the answer isn't that of such a search.
     """
-    hits, wanted = _ANSWER.decode(answer).hits.hits, _space_id(space)
+    read = msgspec.convert(answer, _Answer) if isinstance(answer, Mapping) else _ANSWER.decode(answer)
+    hits, wanted = read.hits.hits, _space_id(space)
     texts = [
         (hit.fields.normalized[0], similarity_of(hit.score, space.similarity))
         for hit in hits

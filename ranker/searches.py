@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from opensearchpy import OpenSearch
 
 from trifuse.ranker.checks import checked
 from trifuse.ranker.errors import RankerError, SearchRejected
+from trifuse.ranker.lookups import LookUp
 from trifuse.ranker.page import key_of
 from trifuse.ranker.profile_checks import MAX_DEPTH
 from trifuse.ranker.request import Request
@@ -30,22 +31,39 @@ def ask(
     Raises:
         IndexMissing, SearchRejected, SearchUnavailable: none of them was answered.
     """
-    if not bodies:
-        return []
-    lines = [line for body in bodies for line in (request.header, body)]
-    with asking(request.target.expression):
-        answer = client.msearch(body=lines, params=dict(params or {}))
-    return [Answer.of(item) for item in answer["responses"]]
+    return [Answer.of(item) for item in _msearch(client, request, _lines(request, bodies), params or {})]
 
 
-def ask_legs(client: OpenSearch, request: Request) -> dict[str, Answer]:
+def ask_legs(client: OpenSearch, request: Request, lookup: LookUp | None = None) -> dict[str, Answer]:
     """Leg to answer, for the legs that search.
+
+    Args:
+        lookup: in the click log, whose search for past queries goes along.
 
     Raises:
         IndexMissing, SearchRejected, SearchUnavailable: none of them was answered.
     """
     bodies = request.bodies()
-    return dict(zip(bodies, ask(client, request, bodies.values(), request.url.naming), strict=True))
+    lines = _lines(request, bodies.values())
+    along = lookup.along if lookup is not None and lines else None
+    items = _msearch(client, request, [*lines, *(along or ())], request.url.naming)
+    if lookup is not None and along is not None:
+        lookup.answered(items.pop())
+    return dict(zip(bodies, map(Answer.of, items), strict=True))
+
+
+def _lines(request: Request, bodies: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [line for body in bodies for line in (request.header, body)]
+
+
+def _msearch(
+    client: OpenSearch, request: Request, lines: Sequence[Mapping[str, Any]], params: Mapping[str, Any]
+) -> list[Mapping[str, Any]]:
+    if not lines:
+        return []
+    with asking(request.target.expression):
+        found: list[Mapping[str, Any]] = client.msearch(body=lines, params=dict(params))["responses"]
+    return found
 
 
 def check(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,3 +69,34 @@ class ClickLookup(Protocol):
         leave_one_out: bool = False,
     ) -> ClickEvidence:
         """The evidence for a query: `vector` is (dim,) float32 in that space, or None without an encoder."""
+
+
+@runtime_checkable
+class JointLookup(Protocol):
+    """A `ClickLookup` whose search in OpenSearch may go along with others (`ClickStore`)."""
+
+    def similar_search(
+        self,
+        index: str,
+        vector: Vectors | None,
+        *,
+        space: EncoderSpace | None,
+        budget_s: float,
+        settings: ClickSettings,
+        leave_one_out: bool,
+    ) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
+        """Header and body for `_msearch`; None where nothing is to be searched."""
+
+    def lookup(
+        self,
+        index: str,
+        text: str,
+        vector: Vectors | None = None,
+        *,
+        space: EncoderSpace | None = None,
+        budget_s: float = 0.3,
+        settings: ClickSettings = ...,
+        leave_one_out: bool = False,
+        similar: Mapping[str, Any] | None = None,
+    ) -> ClickEvidence:
+        """The evidence for a query; `similar` is the answer to that search."""

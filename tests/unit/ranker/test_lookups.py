@@ -197,3 +197,51 @@ def test_where_there_is_nothing_to_look_up() -> None:
     assert start(lookups, text=" ")().report == LegReport("skipped", "the text is empty")
     assert start(lookups, weights={"dense": 1})().report.state == "off"
     assert (clicks.asked, clicks.threads) == ([], [])
+
+
+class Joint(Clicks):
+    """Can have its past queries searched along."""
+
+    def __init__(self, *, along: bool = True) -> None:
+        super().__init__()
+        self.along = along
+        self.similar: list[Any] = []
+
+    def similar_search(
+        self, index: str, vector: Vectors | None, **how: Any
+    ) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        return ({"index": index}, {"size": 3}) if self.along else None
+
+    def lookup(self, *args: Any, similar: Any = None, **how: Any) -> ClickEvidence:
+        self.similar.append(similar)
+        return super().lookup(*args, **how)
+
+
+def test_past_queries_that_were_searched_along_are_handed_on_without_a_thread() -> None:
+    clicks = Joint()
+    look_up = Lookups(clicks).start("asthma", TARGET, Profile(), ENCODED, leave_one_out=False)
+    assert look_up.along == ({"index": "i"}, {"size": 3})
+    assert clicks.asked == []
+    look_up.answered({"hits": {"hits": []}})
+    assert look_up().scores == {"1": 0.5}
+    assert clicks.similar == [{"hits": {"hits": []}}]
+    assert clicks.threads == [threading.current_thread()]
+    clicks.error = ValueError("no such thing")
+    report = look_up().report
+    assert (report.state, report.reason) == ("failed", "the click log couldn't be looked up: no such thing")
+
+
+def test_a_lookup_that_nobody_searched_for_searches_itself() -> None:
+    clicks = Joint()
+    assert start(Lookups(clicks))().report.state == "ok"
+    assert clicks.similar == [None]
+
+
+def test_what_can_not_go_along_is_looked_up_in_a_thread() -> None:
+    clicks = Joint(along=False)
+    lookups = Lookups(clicks)
+    look_up = lookups.start("asthma", TARGET, Profile(click_budget_s=5), ENCODED, leave_one_out=False)
+    assert look_up.along is None
+    assert look_up().report.state == "ok"
+    assert clicks.threads[0] is not threading.current_thread()
+    lookups.close()
