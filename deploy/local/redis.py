@@ -44,8 +44,8 @@ def server_command(program: Path, folder: Path, port: int) -> list[str]:
         "bind": HOST,
         "port": str(port),
         "dir": str(folder),
-        "dbfilename": "dump.rdb",
         "appendonly": "yes",
+        "save": "",  # snapshots are never read where there is that file, and slow writes down while one is made
         "maxmemory-policy": "noeviction",
         "daemonize": "no",
     }

@@ -50,7 +50,7 @@ __all__ = ["Intake", "IntakeReport", "Taken"]
 
 logger = logging.getLogger(__name__)
 
-BATCH = 2000
+BATCH = 4000
 """Events that are looked up, kept and counted together: Redis counts some while others are packed."""
 
 _REDELIVERED_S = SEEN_LIFETIME_S - DAY_S

@@ -47,6 +47,7 @@ def test_redis_never_evicts_and_keeps_what_it_holds() -> None:
     options = dict(zip(command[1::2], command[2::2], strict=True))
     assert options["--maxmemory-policy"] == "noeviction"
     assert options["--appendonly"] == "yes"
+    assert options["--save"] == ""
     assert options["--bind"] == "127.0.0.1"
     assert options["--port"] == "6379"
 
