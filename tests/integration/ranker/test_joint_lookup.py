@@ -97,14 +97,8 @@ def test_past_queries_of_another_dimension_fail_alone(
     client: OpenSearch, redis_client: Redis, index: str, tiny: Any
 ) -> None:
     store = ClickStore(redis_client, client)
-    along = store.similar_search(
-        index,
-        np.ones(5, np.float32),
-        space=tiny.space,
-        budget_s=6.0,
-        settings=ClickSettings(),
-        leave_one_out=False,
-    )
+    how: dict[str, Any] = {"space": tiny.space, "budget_s": 6.0, "settings": ClickSettings()}
+    along = store.similar_search(index, np.ones(5, np.float32), **how, leave_one_out=False)
     assert along is not None
     items = client.msearch(body=[*along, {"index": index}, {"query": {"match_all": {}}}])["responses"]
     assert "error" in items[0]
