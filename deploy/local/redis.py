@@ -45,7 +45,7 @@ def server_command(program: Path, folder: Path, port: int) -> list[str]:
         "port": str(port),
         "dir": str(folder),
         "appendonly": "yes",
-        "save": "",  # snapshots are never read where there is that file, and slow writes down while one is made
+        "save": "",  # where there is that file no snapshot is read, and writes are slow while one is made
         "maxmemory-policy": "noeviction",
         "daemonize": "no",
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +15,14 @@ from redis import Redis
 from redis.crc import key_slot
 
 from trifuse.ranker.click_records import doc_hash
-from trifuse.ranker.keys import AGGREGATE_LIFETIME_S, DAY_S, SEEN_LIFETIME_S, clicks_key, visits_key
+from trifuse.ranker.keys import (
+    AGGREGATE_LIFETIME_S,
+    DAY_S,
+    SEEN_LIFETIME_S,
+    clicks_key,
+    queries_key,
+    visits_key,
+)
 from trifuse.worker.clicks.compaction import Compactor
 from trifuse.worker.clicks.counting import Counter
 from trifuse.worker.clicks.items import Item
@@ -249,6 +257,25 @@ def test_what_was_only_shown_stays_once_it_is_clicked(redis_client: Redis, index
     redis_client.expire(key, AGGREGATE_LIFETIME_S - 2 * DAY_S)
     counter.count([page("p3", "q", "a")])
     assert redis_client.ttl(key) > AGGREGATE_LIFETIME_S - 60
+
+
+def test_the_records_of_a_public_query_get_their_lifetime_once_a_day(
+    redis_client: Redis, index_name: str
+) -> None:
+    counter = Counter(redis_client, index_name, min_visitors=1)
+    key, queries = clicks_key(index_name, 90.0, "q"), queries_key(index_name, 90.0)
+    counter.count([click("e1", "q", "a")])
+    clicks, day = str(redis_client.hget(queries, "q")).split()
+    assert (clicks, int(day)) == ("1", pytest.approx(time.time() / DAY_S, abs=1))
+    redis_client.expire(key, 1000)
+    counter.count([click("e2", "q", "a"), page("p1", "q", "a")])
+    assert redis_client.ttl(key) <= 1000  # it had it today
+    for kept in (f"2 {int(day) - 1}", "2"):  # yesterday; a rebuild says nothing of it
+        redis_client.hset(queries, "q", kept)
+        redis_client.expire(key, 1000)
+        assert counter.count([click(f"after {kept}", "q", "a")]).public == {"q": 3}
+        assert redis_client.ttl(key) > AGGREGATE_LIFETIME_S - 60
+        assert str(redis_client.hget(queries, "q")).startswith("3 ")
 
 
 def test_c4_the_keys_of_a_batch_share_a_slot(redis_client: Redis, index_name: str) -> None:
