@@ -146,7 +146,7 @@ def require_same_space(
     Raises:
         SpaceMismatch: naming both spaces and the remedy.
     """
-    if found.as_dict(role) != expected.as_dict(role):
+    if found != expected and found.as_dict(role) != expected.as_dict(role):
         tower = " with another query tower" if found.id == expected.id else ""
         raise SpaceMismatch(
             f"{what} is in the space {expected.id!r}, but the encoder at hand is of {found.id!r}{tower}: "

@@ -10,6 +10,30 @@ from trifuse.ranker.errors import BodyError
 from trifuse.ranker.source import joined_without_vectors, without_vectors
 from trifuse.ranker.types import Clause, Key
 
+_SHOW_THE_QUERY = ("explain", "highlight", "script_fields", "search_pipeline")
+"""Keys of a page by which hits may show what the query makes of them."""
+
+_SHOWN = frozenset({"_name", "inner_hits", "percolate", "wrapper"})
+"""Keys of a query that say something in its hits, or may have such keys in what can't be read."""
+
+
+def shows_query(user: UserBody, query: Clause | None) -> bool:
+    """Whether a hit may show anything of the query; else a page is fetched without it, which is faster.
+
+    >>> from trifuse.ranker.body import read_body
+    >>> shows_query(read_body({"highlight": {"fields": {"title": {}}}}, depth=10), {"match": {"title": "a"}})
+    True
+    >>> shows_query(read_body({"_source": ["title"]}, depth=10), {"match": {"title": "a"}})
+    False
+    """
+    return any(user.page.get(key) for key in _SHOW_THE_QUERY) or _says_something(query)
+
+
+def _says_something(node: Any) -> bool:
+    if isinstance(node, Mapping):
+        return not _SHOWN.isdisjoint(node) or any(map(_says_something, node.values()))
+    return isinstance(node, list | tuple) and any(map(_says_something, node))
+
 
 def page_body(
     user: UserBody, query: Clause | None, keys: Sequence[Key], vector_fields: Sequence[str], *, size: int

@@ -17,7 +17,7 @@ from trifuse.ranker.legs import (
     lexical_body,
     text_query,
 )
-from trifuse.ranker.page import page_body
+from trifuse.ranker.page import page_body, shows_query
 from trifuse.ranker.params import UrlParams
 from trifuse.ranker.plan import FilterPlan
 from trifuse.ranker.profile_checks import MAX_DEPTH
@@ -92,10 +92,12 @@ class Request:
         """The search for the documents of a page, as the user wants them shown.
 
         Args:
-            by_query: with the user's query beside their ids, to highlight and to explain.
+            by_query: with the user's query beside their ids, if a hit may show anything of it.
             size: how many hits, where documents of the same ids may come along.
         """
         query = self.query if by_query else None
+        if not (self.url.shaping or self.target.pipeline or shows_query(self.user, query)):
+            query = None
         size = len(keys) if size is None else size
         body = page_body(self.user, query, keys, self.target.vector_fields(), size=size)
         return {**body, **self.url.shaping}

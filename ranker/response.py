@@ -116,7 +116,7 @@ def about(
 ) -> dict[str, Any]:
     """A response's `trifuse`: the settings, how each leg fared, and what the click log knows of the query."""
     legs: dict[str, Any] = {
-        leg: {**asdict(each), "weight": weights.get(leg, 0.0)} for leg, each in reports.items()
+        leg: {**vars(each), "weight": weights.get(leg, 0.0)} for leg, each in reports.items()
     }
     if request.user.page.get("explain"):  # not unasked: these are what other people typed
         legs["clicks"]["queries"] = [query._asdict() for query in clicked.queries[:_PAST_QUERIES]]

@@ -6,7 +6,7 @@ import pytest
 
 from trifuse.ranker.body import read_body
 from trifuse.ranker.errors import BodyError
-from trifuse.ranker.page import collapse, group_values, page_body
+from trifuse.ranker.page import collapse, group_values, page_body, shows_query
 from trifuse.ranker.types import Key
 
 QUERY = {"match": {"title": "asthma"}}
@@ -54,3 +54,26 @@ def test_f11_collapse_keeps_the_best_of_each_group() -> None:
 def test_f11_collapse_on_several_values_is_refused_as_by_opensearch() -> None:
     with pytest.raises(BodyError, match="document '1' has 2 values"):
         group_values([hit("1", "x", "y")], "g")
+
+
+@pytest.mark.parametrize(
+    ("page", "query", "shown"),
+    [
+        ({}, QUERY, False),
+        ({"_source": ["title"], "fields": ["title"], "version": True}, QUERY, False),
+        ({"explain": False}, QUERY, False),
+        ({"explain": True}, QUERY, True),
+        ({"highlight": {"fields": {"title": {}}}}, QUERY, True),
+        ({"script_fields": {"s": {"script": "_score"}}}, QUERY, True),
+        ({"search_pipeline": "mine"}, QUERY, True),
+        ({}, {"bool": {"should": [{"match": {"title": {"query": "asthma", "_name": "t"}}}]}}, True),
+        ({}, {"nested": {"path": "arms", "query": QUERY, "inner_hits": {}}}, True),
+        ({}, {"percolate": {"field": "q", "document": {}}}, True),
+        ({}, {"wrapper": {"query": "e30="}}, True),
+        ({}, None, False),
+    ],
+)
+def test_a_page_is_fetched_by_the_query_only_where_a_hit_may_show_it(
+    page: dict[str, Any], query: dict[str, Any] | None, shown: bool
+) -> None:
+    assert shows_query(read_body(page, depth=100), query) is shown
