@@ -76,8 +76,12 @@ class TwoStores:
 
     def count(self) -> float:
         """Events a second of ours."""
-        batches = list(_groups(self._clicks(list(self._drawn())), self.batch))
+        batches = self.batches()
         return _rate(self.events, lambda: self._count(batches))
+
+    def batches(self) -> list[list[Item]]:
+        """A round's clicks, as many together as are counted together."""
+        return list(_groups(self._clicks(list(self._drawn())), self.batch))
 
     def increment(self) -> float:
         """Events a second of ZINCRBY."""
