@@ -13,7 +13,7 @@ from trifuse.ranker.lookups import LookUp
 from trifuse.ranker.page import key_of
 from trifuse.ranker.profile_checks import MAX_DEPTH
 from trifuse.ranker.request import Request
-from trifuse.ranker.server import Answer, asking, too_many_terms
+from trifuse.ranker.server import Answer, as_sent, asking, too_many_terms
 from trifuse.ranker.types import Key
 
 Documents = dict[Key, Mapping[str, Any]]
@@ -62,7 +62,8 @@ def _msearch(
     if not lines:
         return []
     with asking(request.target.expression):
-        found: list[Mapping[str, Any]] = client.msearch(body=lines, params=dict(params))["responses"]
+        answer = client.msearch(body=[as_sent(line) for line in lines], params=dict(params))
+    found: list[Mapping[str, Any]] = answer["responses"]
     return found
 
 

@@ -8,12 +8,29 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import msgspec
 from opensearchpy.exceptions import ConnectionError as NoConnection
 from opensearchpy.exceptions import NotFoundError, TransportError
 
 from trifuse.ranker.errors import IndexMissing, SearchRejected, SearchUnavailable
 from trifuse.ranker.fusion import LegHits
 from trifuse.ranker.page import key_of
+
+_JSON = msgspec.json.Encoder(decimal_format="number")
+
+
+def as_sent(body: Mapping[str, Any]) -> Mapping[str, Any] | str:
+    """A request's body as JSON: the client's own serializer takes ten times as long over a vector.
+
+    What it knows and this doesn't (NumPy's numbers, half a surrogate pair) is left to it.
+
+    >>> as_sent({"size": 10})
+    '{"size":10}'
+    """
+    try:
+        return _JSON.encode(body).decode()
+    except (TypeError, ValueError):
+        return body
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from trifuse.ranker.native.query import beside_body, native_search_of
 from trifuse.ranker.native.response import build_native_response, leg_reports, nothing
 from trifuse.ranker.native.shaping import Shaping
 from trifuse.ranker.request import Request
-from trifuse.ranker.server import Answer, asking, too_many_terms
+from trifuse.ranker.server import Answer, as_sent, asking, too_many_terms
 
 _GIVEN_UP = ("clicks", "lexical")
 """Legs with many clauses, in the order in which they are left out where the server takes no more."""
@@ -74,7 +74,7 @@ class NativeRanker:
         try:
             with asking(expression):
                 answer: dict[str, Any] = self._client.search(
-                    index=expression, body=dict(body), params=dict(params)
+                    index=expression, body=as_sent(body), params=dict(params)
                 )
         except SearchRejected as error:
             if "unknown query [hybrid]" in str(error):

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import json
+from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pytest
 from opensearchpy.exceptions import ConnectionError as NoConnection
 from opensearchpy.exceptions import ConnectionTimeout, NotFoundError, RequestError, TransportError
+from opensearchpy.serializer import JSONSerializer
 
 from trifuse.ranker.errors import IndexMissing, RankerError, SearchRejected, SearchUnavailable
-from trifuse.ranker.server import Answer, asking, reason_of, too_many_terms
+from trifuse.ranker.server import Answer, as_sent, asking, reason_of, too_many_terms
 
 TOO_MANY = {
     "type": "search_phase_execution_exception",
@@ -85,3 +89,27 @@ def test_reasons() -> None:
     assert reason_of(TOO_MANY) == "failed to create query"
     assert reason_of({"type": "x"}) == "x"
     assert reason_of({"reason": "a", "caused_by": {"reason": "b"}}) == "a: b"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"query": {"knn": {"v": {"vector": [0.1, -2.5e-08, 1.0], "k": 3}}}},
+        {"query": {"match": {"title": 'naïve "quotes"\n\u2028'}}, "from": 0, "_source": False, "x": None},
+    ],
+)
+def test_a_body_is_sent_as_the_clients_own_serializer_would(body: dict[str, Any]) -> None:
+    sent = as_sent(body)
+    assert isinstance(sent, str)
+    assert "\n" not in sent
+    assert json.loads(sent) == json.loads(JSONSerializer().dumps(body)) == body
+
+
+def test_a_decimal_is_a_number() -> None:
+    assert as_sent({"boost": Decimal("1.5")}) == '{"boost":1.5}'
+
+
+@pytest.mark.parametrize("value", [np.float32(1.5), "half a pair: \ud83d", object()])
+def test_what_only_the_client_knows_is_left_to_it(value: Any) -> None:
+    body = {"query": {"term": {"x": value}}}
+    assert as_sent(body) is body

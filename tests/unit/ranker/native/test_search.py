@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from typing import Any, cast
@@ -28,8 +29,8 @@ class Server:
         self.refusals = list(refusals)
         self.asked: list[int] = []
 
-    def search(self, *, index: str, body: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
-        self.asked.append(len(body["query"]["hybrid"]["queries"]))
+    def search(self, *, index: str, body: str, params: dict[str, Any]) -> dict[str, Any]:
+        self.asked.append(len(json.loads(body)["query"]["hybrid"]["queries"]))
         if self.refusals:
             raise self.refusals.pop(0)
         return ANSWER
