@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,12 +22,12 @@ import numpy as np
 from kept_encoder import FOLDER, kept_encoder
 from nfcorpus_index import fresh_index, services, tell
 from rich.console import Console
-from rich.table import Table
 from trials_bodies import CHOICES, PLAIN, telling_words
 from trials_data import QRELS, QUERIES, TRIALS, Topics, read_topics
 from trials_index import load_trials
 from trials_profiles import HYBRID
 from trials_server import SETTINGS, server_values
+from trials_tables import tables
 
 from trifuse.encoder import DEFAULT_ENCODER
 from trifuse.ranker import HybridRanker, Profile
@@ -158,38 +158,6 @@ def unlike_default(profile: Profile) -> dict[str, Any]:
 
 def _mean(values: Floats) -> dict[str, Any]:
     return {"mean": float(values.mean()), "ci95": list(bootstrap_ci(values.tolist()))}
-
-
-def tables(found: Mapping[str, Any]) -> Iterator[Table]:
-    """What people read of a summary."""
-    table = Table(title=f"{found['measure']} of {found['queries']} patients", title_justify="left")
-    for column in ("", "setting", "chosen on all", "95 %", "held out", "95 %", "p, to tuned held out"):
-        table.add_column(column)
-    best, base = found["best"], found["baseline"]
-    table.add_row(
-        "tuned",
-        f"topic {best['topic']:g}, criteria {best['criteria']:g}; {_shown(best['setting'])}",
-        *_cells(best),
-        *_cells(found["heldout"]),
-        "",
-    )
-    for name in ("server", "server, plain body"):
-        row = found[name]
-        p_value = f"{row['p_value']:.3f}"
-        table.add_row(name, _shown(row["setting"]), *_cells(row), *_cells(row["heldout"]), p_value)
-    table.add_row(base["profile"], "nothing was chosen", "", "", *_cells(base), f"{found['p_value']:.3f}")
-    yield table
-
-
-def _shown(setting: Mapping[str, Any]) -> str:
-    combination = setting.get("combination") or setting.get("mean")
-    depth = setting.get("depth", 100)
-    return f"{setting['normalization']}, {combination}, dense {setting['dense']:g}, depth {depth}"
-
-
-def _cells(row: Mapping[str, Any]) -> tuple[str, str]:
-    low, high = row["ci95"]
-    return f"{row['mean']:.4f}", f"{low:.3f}-{high:.3f}"
 
 
 def main() -> None:
