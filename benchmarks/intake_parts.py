@@ -31,9 +31,7 @@ _KNOWN = "local open = {} for q = 1, #names do open[q] = '12' .. s.today end"
 def main() -> None:
     """Print the microseconds of Redis an event, and their share of ZINCRBY's."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument(
-        "--pairs", type=int, default=100_000, help="of a query and a document, ten a query"
-    )
+    parser.add_argument("--pairs", type=int, default=100_000, help="of a query and a document, ten a query")
     parser.add_argument("--events", type=int, default=10_000, help="that a round counts")
     parser.add_argument("--runs", type=int, default=12, help="rounds; the first isn't counted")
     options = parser.parse_args()
