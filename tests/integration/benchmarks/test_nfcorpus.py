@@ -74,6 +74,21 @@ def test_other_queries_and_judgements(services: Any, tmp_path: Path) -> None:
     assert found["log"]["queries"] == 2  # `Statins ?` isn't asked here
 
 
+def test_fusion_is_tuned_without_the_log_and_with_it(services: Any, tmp_path: Path) -> None:
+    """Two judged queries in two folds; the log's leg is there to be weighed, or it isn't."""
+    write(tmp_path)
+    found = run("nfcorpus_fusion.py", services, "--data", str(tmp_path), "--folds", "2")
+    baselines = {name: each["baseline"]["profile"] for name, each in found.items()}
+    assert baselines == {
+        "without the log": "hybrid",
+        "with the log": "hybrid",
+        "with the log, from the default": "default",
+    }
+    assert {each["queries"] for each in found.values()} == {2}
+    weighed = {name: "clicks" in each["curve"] for name, each in found.items()}
+    assert weighed == {"without the log": False, "with the log": True, "with the log, from the default": True}
+
+
 def test_tuning_never_reads_the_evaluation(services: Any, tmp_path: Path) -> None:
     """Four training queries in two folds; the evaluation's files aren't even there."""
     write(tmp_path)
