@@ -20,6 +20,7 @@ from redis import Redis
 from trifuse.encoder.marks import VECTOR_FIELD
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.ranker.click_records import merged
+from trifuse.ranker.click_redis import clicks_counted
 from trifuse.ranker.decay import HALF_LIFE_DAYS
 from trifuse.ranker.keys import clicks_key, docs_key, few_key, queries_key
 from trifuse.ranker.past_queries import queries_index, query_id
@@ -98,7 +99,7 @@ def state(client: OpenSearch, redis_client: Redis) -> Callable[[str], dict[str, 
         past = client.search(index=queries_index(index), body=body)["hits"]["hits"]
         events = client.search(index=events_index(index), body={"size": 1000})["hits"]["hits"]
         return {
-            "public": {query: float(clicks) for query, clicks in public.items()},
+            "public": {query: clicks_counted(kept) for query, kept in public.items()},
             "few": redis_client.hlen(few_key(*of)),
             "clicks": {
                 (counted[query], sums.docs[doc].tobytes()): (round(clicks, 4), round(expected, 4))
