@@ -39,6 +39,8 @@ def run(
     (tmp_path / "queries.tsv").write_text("s\tstroke\ng\tgout\nn\tnothing is relevant\nu\tunjudged\n")
     (tmp_path / "qrels.txt").write_text("s 0 1 2\ns 0 2 0\ng 0 3 1\nn 0 3 0\n")
 
+    (tmp_path / "named.txt").write_text("s Q0 1 1 1 lexical=1\n")
+
     def call(*options: str, body: str = BODY) -> subprocess.CompletedProcess[str]:
         files = ["--queries", "queries.tsv", "--qrels", "qrels.txt", "--body", body]
         command = [sys.executable, "-c", EVALUATE, "evaluate", index, *files, *options]
@@ -137,14 +139,57 @@ def test_a_table_for_people_and_depth(run: Callable[..., Any], tmp_path: Path) -
     assert "0.5000" in shallow.stdout
 
 
+def test_another_systems_run_and_why_queries_moved(run: Callable[..., Any], tmp_path: Path) -> None:
+    """Theirs has the relevant document of `s` first, where BM25 has it second, and nothing for `g`."""
+    (tmp_path / "theirs.txt").write_text("s Q0 2 2 0.5 theirs\ns Q0 1 1 0.9 theirs\nother Q0 1 1 1 theirs\n")
+    options = ("--run-in", "theirs.txt", "--profile", "lexical=1", "--measures", "RR", "--explain", "1")
+    files = ("--per-query", "values.tsv", "--plot", "evaluation.svg", "--run-out", "ours.txt")
+    done = run(*options, *files, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert {name: each["RR"]["mean"] for name, each in found["profiles"].items()} == {
+        "theirs": 0.5,
+        "lexical=1": 0.75,
+    }
+    assert found["tests"]["lexical=1"]["RR"]["against"] == "theirs"
+    gained, lost = found["explanations"]
+    assert (gained["query"], gained["text"], gained["value"], gained["against_value"]) == (
+        "g",
+        "gout",
+        1.0,
+        0.0,
+    )
+    first, second = lost["documents"]  # by BM25 and by theirs
+    assert (first["document"], first["grade"], first["against"]) == ("2", 0, {"rank": 2, "legs": None})
+    assert first["placed"]["legs"]["lexical"]["rank"] == 1
+    assert (second["document"], second["grade"], second["placed"]["rank"]) == ("1", 2, 2)
+    assert (tmp_path / "values.tsv").read_text().splitlines() == [
+        "profile\tquery\ttext\tRR",
+        "theirs\ts\tstroke\t1",
+        "theirs\tg\tgout\t0",
+        "lexical=1\ts\tstroke\t0.5",
+        "lexical=1\tg\tgout\t1",
+    ]
+    assert "<svg" in (tmp_path / "evaluation.svg").read_text()
+    assert "theirs" not in (tmp_path / "ours.txt").read_text()  # what was read isn't written
+    shown = run(*options)
+    assert "theirs has no ranking for 1 of 2 queries: they count as 0" in shown.stdout
+    assert "s 'stroke': RR 1.000 by theirs, 0.500 by lexical=1" in " ".join(shown.stdout.split())
+    assert "1: lexical #1" in shown.stdout
+
+
 @pytest.mark.parametrize(
     ("options", "status", "message"),
     [
         (["--measures", "nDCG@ten"], 2, "no measure 'nDCG@ten'"),
         (["--profile", "lexical=1"], 2, "two profiles named 'lexical=1'"),
+        (["--run-in", "named.txt"], 2, "another run or profile is named 'lexical=1'"),
         (["--profile", "bm25=1"], 2, "no leg 'bm25'"),
         (["--measures", "R@20000"], 2, "looks down to rank 20000"),
         (["--run-out", "nowhere/runs.txt"], 2, "no folder"),
+        (["--per-query", "nowhere/values.tsv"], 2, "no folder"),
+        (["--plot", "values.tsv"], 2, "no kind of picture"),
+        (["--run-in", "qrels.txt"], 1, "qrels.txt, line 1: 4 columns, expected 6"),
         (["--qrels", "queries.tsv"], 1, "queries.tsv, line 1"),
     ],
 )
