@@ -87,42 +87,48 @@ class Setting(NamedTuple):
         )
 
 
+DENSE = tuple(round(0.05 * step, 2) for step in range(21))
+
+TECHNIQUES = (
+    ("min_max", "weighted_sum"),
+    ("l2", "weighted_sum"),
+    ("z_score", "weighted_sum"),
+    ("min_max", "geometric_mean"),
+    ("min_max", "harmonic_mean"),
+    ("min_max", "rrf"),
+    ("min_max", "dbsf"),
+)
+
+
 @dataclass(frozen=True)
 class Space:
-    """The settings that are searched.
+    """The settings that are searched. What is left empty has the baseline's own value beside those here.
 
     Args:
-        dense: weights of the dense leg, in [0, 1]; lexical has the rest of 1.
+        dense: weights of the dense leg, in [0, 1]; lexical has the rest of 1. Empty: 0 to 1 in steps of 0.05.
         clicks: weights of clicks; empty: 0 to 16 where their scores are taken as they are, 0 to 1 where they
             go up to the other legs' best. Without clicks collected it is 0 alone.
-        techniques: normalization and combination.
+        techniques: normalization and combination; empty: `TECHNIQUES`.
         rank_constants: for `rrf`.
         depths: at most the one that was collected; empty: that one.
+        own_clicks: the baseline's combination and weight of clicks, as `within` finds them.
     """
 
-    dense: Sequence[float] = tuple(round(0.05 * step, 2) for step in range(21))
+    dense: Sequence[float] = ()
     clicks: Sequence[float] = ()
-    techniques: Sequence[tuple[str, str]] = (
-        ("min_max", "weighted_sum"),
-        ("l2", "weighted_sum"),
-        ("z_score", "weighted_sum"),
-        ("min_max", "geometric_mean"),
-        ("min_max", "harmonic_mean"),
-        ("min_max", "rrf"),
-        ("min_max", "dbsf"),
-    )
+    techniques: Sequence[tuple[str, str]] = ()
     rank_constants: Sequence[int] = (10, 20, 60)
     depths: Sequence[int] = ()
+    own_clicks: tuple[str, float] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("dense", "techniques", "rank_constants"):
-            if not getattr(self, name):
-                raise ProfileError(f"{name} of the space is empty: give at least one value")
+        if not self.rank_constants:
+            raise ProfileError("rank_constants of the space is empty: give at least one value")
         if not all(0 <= share <= 1 for share in self.dense):
             raise ProfileError(f"dense of the space is {self.dense!r}: give weights from 0 to 1")
 
-    def within(self, collected: Collected) -> Space:
-        """The part of the space that makes a difference to what was collected.
+    def within(self, collected: Collected, base: Profile) -> Space:
+        """The part of the space that makes a difference to what was collected, with nothing left empty.
 
         Raises:
             ProfileError: no leg was collected that could be weighed against another.
@@ -132,20 +138,28 @@ class Space:
             raise ProfileError(
                 f"neither lexical nor dense brought anything for any query of {collected.index}"
             )
+        both = base.weights["lexical"] + base.weights["dense"]
+        own = round(base.weights["dense"] / both, 6) if both else 0.5
+        dense = self.dense or sorted({*DENSE, own})
+        technique = (base.normalization_of("lexical"), base.combination)
         return replace(
             self,
-            dense=self.dense if {"lexical", "dense"} <= set(legs) else (float("dense" in legs),),
+            dense=dense if {"lexical", "dense"} <= set(legs) else (float("dense" in legs),),
             clicks=self.clicks if "clicks" in legs else (0.0,),
+            techniques=self.techniques or tuple(dict.fromkeys((*TECHNIQUES, technique))),
             depths=self.depths or (collected.depth,),
+            own_clicks=(base.combination, round(base.weights["clicks"] / both, 6)) if both else None,
         )
 
     def clicks_for(self, combination: str) -> Sequence[float]:
         """The weights of clicks that go with a combination."""
         if self.clicks:
             return self.clicks
-        return (
+        named = (
             (0.0, 1.0, 2.0, 4.0, 8.0, 16.0) if combination in SHARES_OF_CLICKS else (0.0, 0.1, 0.25, 0.5, 1.0)
         )
+        own, weight = self.own_clicks or ("", 0.0)
+        return sorted({*named, weight}) if own == combination else named
 
     def grid(self) -> list[Setting]:
         """All settings; where one leg alone has a weight all techniques rank alike, so the first is taken."""

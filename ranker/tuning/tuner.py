@@ -81,7 +81,7 @@ def tune(
     asked = evaluated_queries({id: dict(grades) for id, grades in qrels.items()}, collected.queries)
     base = baseline or collected.profile
     base = replace(base, depth=min(base.depth, collected.depth), body=None)
-    searched = (space or Space()).within(collected)
+    searched = (space or Space()).within(collected, base)
     scored = _Scored(collected, {id: qrels[id] for id in asked}, Measure.parse(measure), base, progress)
     everything = np.arange(len(asked))
     parts = in_folds(len(asked), folds, seed) if split is None else holding_out(asked, split)

@@ -72,23 +72,39 @@ def test_draws_are_within_the_space_and_the_same_each_time() -> None:
 
 def test_only_what_was_collected_is_searched(make_query: Callable[..., CollectedQuery]) -> None:
     both = Collected("trials", {"q": make_query(1, clicks=False)}, Profile(), 20)
-    found = Space().within(both)
+    found = Space().within(both, Profile())
     assert (found.clicks, found.depths, len(found.dense)) == ((0.0,), (20,), 21)
     assert {setting.clicks for setting in found.grid()} == {0.0}
     lexical = CollectedQuery.of("x", {"lexical": [(Key("a", "i"), 1.0)]})
-    assert Space().within(Collected("trials", {"q": lexical}, Profile(), 20)).dense == (0.0,)
+    assert Space().within(Collected("trials", {"q": lexical}, Profile(), 20), Profile()).dense == (0.0,)
     with_clicks = Collected("trials", {"q": make_query(1)}, Profile(), 20)
-    assert Space().within(with_clicks).clicks == ()  # by combination
-    assert len(Space().within(with_clicks).grid()) > 900
+    found = Space().within(with_clicks, Profile())
+    assert found.clicks == ()  # by combination
+    assert len(found.grid()) > 900
+
+
+def test_the_baselines_own_setting_is_tried(make_query: Callable[..., CollectedQuery]) -> None:
+    """Weights of 1.33, 0.67 and 10 are 0.665, 0.335 and 5 of a whole."""
+    collected = Collected("trials", {"q": make_query(1)}, Profile(), 20)
+    sums = Profile(weights={"lexical": 1.33, "dense": 0.67, "clicks": 10})
+    grid = Space().within(collected, sums).grid()
+    assert Setting(0.335, 5.0, "min_max", "weighted_sum", 60, 20) in grid
+    assert {setting.clicks for setting in grid if setting.combination == "rrf"} == {0, 0.1, 0.25, 0.5, 1}
+    products = Profile(
+        weights={"lexical": 3, "dense": 1, "clicks": 1}, normalization="l2", combination="geometric_mean"
+    )
+    grid = Space().within(collected, products).grid()
+    assert Setting(0.25, 0.25, "l2", "geometric_mean", 60, 20) in grid
+    assert SMALL.within(collected, products).grid() == SMALL.grid()  # what is named is kept to
 
 
 def test_nothing_to_weigh_is_refused() -> None:
     empty = Collected("trials", {"q": CollectedQuery.of("x", {})}, Profile(), 20)
     with pytest.raises(ProfileError, match="neither lexical nor dense brought anything"):
-        Space().within(empty)
+        Space().within(empty, Profile())
 
 
-@pytest.mark.parametrize("space", [{"dense": ()}, {"dense": (1.5,)}, {"techniques": ()}])
+@pytest.mark.parametrize("space", [{"dense": (1.5,)}, {"rank_constants": ()}])
 def test_a_space_of_nothing_is_refused(space: dict[str, tuple[float, ...]]) -> None:
     with pytest.raises(ProfileError, match="of the space is"):
         Space(**space)  # type: ignore[arg-type]

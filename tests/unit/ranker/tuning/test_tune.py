@@ -50,7 +50,7 @@ def test_it_finds_the_leg_that_knows_and_says_what_that_is_worth(judged: tuple[C
     assert found.p_value < 0.01
     assert found.difference.mean == pytest.approx(found.heldout.mean - found.baseline.mean)
     assert found.train >= found.heldout.mean - 0.05
-    assert found.settings_tried == len(Space().within(judged[0]).grid())
+    assert found.settings_tried == len(Space().within(judged[0], Profile()).grid())
     assert sum(fold.queries for fold in found.folds) == len(found.per_query) == 30
     assert 0 < len(found.equal) < found.settings_tried / 2
     assert found.equal[0].setting == found.best
