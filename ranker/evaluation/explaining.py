@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -105,7 +105,7 @@ def explanations(
         )
 
 
-def _placed(documents: Any, legs: Mapping[str, Legs] | None) -> dict[str, Placed]:
+def _placed(documents: Sequence[str], legs: Mapping[str, Legs] | None) -> dict[str, Placed]:
     return {
         document: Placed(rank, legs.get(document) if legs is not None else None)
         for rank, document in enumerate(documents, start=1)
