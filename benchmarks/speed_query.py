@@ -4,7 +4,7 @@ Three ways to the same page: `client` and `native` are the executions of a profi
 with its pipeline (`hybrid_by_hand.py`). All have the same two legs, 100 hits from each, min_max, weights of a
 half, the same ten hits with the same `_source`. `notes` are TREC 2021's topics, `short` conditions of trials.
 The encoder is counted in none of them: vectors come from a dictionary; in `..._encoded` it is counted in all.
-Each query is searched by every way in turn, who is first rotates; a round is all queries, and gives a pair of
+Each query is searched by every way in turn, in all orders alike; a round is all queries, and gives a pair of
 percentiles.
 
 `quality` is nDCG@10 on TREC 2021, over the same index: of the three ways, of what was tuned on these topics
@@ -17,6 +17,7 @@ import argparse
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -108,12 +109,12 @@ def conditions(client: OpenSearch, index: str, number: int) -> list[str]:
 def latency(searches: Mapping[str, Search], texts: Sequence[str], rounds: int) -> dict[str, Ratio]:
     """`query_WAY_p50` and `query_WAY_p95` of each way but the peer, in milliseconds."""
     names = list(searches)
+    orders = list(permutations(names))
     rows: list[dict[str, tuple[float, float]]] = []
     for turn in range(rounds + 1):
         took: dict[str, list[float]] = {name: [] for name in names}
         for place, text in enumerate(texts):
-            first = (turn + place) % len(names)
-            for name in names[first:] + names[:first]:
+            for name in orders[(turn + place) % len(orders)]:
                 start = time.perf_counter()
                 searches[name](text)
                 took[name].append((time.perf_counter() - start) * 1000)
