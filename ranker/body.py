@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trifuse.ranker.errors import BodyError
+from trifuse.ranker.nesting import check_nesting
 from trifuse.ranker.queries import NEAREST, items, walk
 from trifuse.ranker.types import Clause
 
@@ -89,6 +90,7 @@ def read_body(
     """
     if not isinstance(body, Mapping):
         raise BodyError(f"the body is a {type(body).__name__}: give a JSON object")
+    check_nesting("the body", body)
     for key in body:
         if key in REFUSED:
             raise BodyError(f"the body's {key!r} can't be used: {REFUSED[key]}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from trifuse.ranker.errors import BodyError
+from trifuse.ranker.nesting import check_nesting
 
 PLACE = "{{text}}"
 
@@ -15,15 +16,21 @@ def fill_template(template: Any, text: str) -> Any:
     The text is put in as a value: whatever it holds, it can't change the body around it.
 
     Raises:
-        BodyError: the place stands inside a longer string, or in a key.
+        BodyError: the place stands inside a longer string, or in a key; or it is nested too deep.
 
     >>> fill_template({"match": {"title": "{{text}}"}}, 'a "quoted" one')
     {'match': {'title': 'a "quoted" one'}}
     """
+    if isinstance(template, dict | list):
+        check_nesting("the body", template)
+    return _filled(template, text)
+
+
+def _filled(template: Any, text: str) -> Any:
     if isinstance(template, dict):
-        return {_plain(key): fill_template(value, text) for key, value in template.items()}
+        return {_plain(key): _filled(value, text) for key, value in template.items()}
     if isinstance(template, list):
-        return [fill_template(each, text) for each in template]
+        return [_filled(each, text) for each in template]
     return text if template == PLACE else _plain(template)
 
 

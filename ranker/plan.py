@@ -8,6 +8,7 @@ from typing import Any
 
 from trifuse.ranker.body import UserBody
 from trifuse.ranker.filters import Lifted, all_of, lift
+from trifuse.ranker.nesting import check_nesting
 from trifuse.ranker.queries import without_inner_hits
 from trifuse.ranker.target import Target
 from trifuse.ranker.types import Clause
@@ -59,7 +60,12 @@ def plan_filters(user: UserBody, target: Target, given: Mapping[str, Any] | None
 
     Where the query requires something that can't be classified and no filter is given, the other legs
     only re-score what the query matches.
+
+    Raises:
+        BodyError: what is given is nested too deep.
     """
+    if given is not None:
+        check_nesting("filter", given)
     lifted = Lifted() if user.query is None else lift(user.query, is_text=target.is_text)
     rescored = bool(lifted.not_lifted) and given is None
     return FilterPlan(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import msgspec
 from opensearchpy.exceptions import ConnectionError as NoConnection
 from opensearchpy.exceptions import NotFoundError, TransportError
 
-from trifuse.ranker.errors import IndexMissing, SearchRejected, SearchUnavailable
+from trifuse.ranker.errors import BodyError, IndexMissing, SearchRejected, SearchUnavailable
 from trifuse.ranker.fusion import LegHits
 from trifuse.ranker.page import key_of
 
@@ -24,13 +25,31 @@ def as_sent(body: Mapping[str, Any]) -> Mapping[str, Any] | str:
 
     What it knows and this doesn't (NumPy's numbers, half a surrogate pair) is left to it.
 
+    Raises:
+        BodyError: it holds a number that JSON hasn't, for which this would write `null`.
+
     >>> as_sent({"size": 10})
     '{"size":10}'
     """
     try:
-        return _JSON.encode(body).decode()
+        sent = _JSON.encode(body).decode()
     except (TypeError, ValueError):
         return body
+    if "null" in sent:
+        _check_finite(body)
+    return sent
+
+
+def _check_finite(body: Mapping[str, Any]) -> None:
+    left: list[Any] = [body]
+    while left:
+        node = left.pop()
+        if isinstance(node, Mapping):
+            left += node.values()
+        elif isinstance(node, list | tuple):
+            left += node
+        elif isinstance(node, float) and not math.isfinite(node):
+            raise BodyError(f"the request holds {node}, which is no number in JSON: give a finite one")
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from opensearchpy.exceptions import ConnectionError as NoConnection
 from opensearchpy.exceptions import ConnectionTimeout, NotFoundError, RequestError, TransportError
 from opensearchpy.serializer import JSONSerializer
 
-from trifuse.ranker.errors import IndexMissing, RankerError, SearchRejected, SearchUnavailable
+from trifuse.ranker.errors import BodyError, IndexMissing, RankerError, SearchRejected, SearchUnavailable
 from trifuse.ranker.server import Answer, as_sent, asking, reason_of, too_many_terms
 
 TOO_MANY = {
@@ -113,3 +113,12 @@ def test_a_decimal_is_a_number() -> None:
 def test_what_only_the_client_knows_is_left_to_it(value: Any) -> None:
     body = {"query": {"term": {"x": value}}}
     assert as_sent(body) is body
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
+def test_what_is_no_number_in_json_is_refused(number: float) -> None:
+    """And not sent as null, by which a boost would be its default."""
+    body = {"query": {"match": {"title": {"query": "stroke", "boost": [1.0, number][1]}}}}
+    with pytest.raises(BodyError, match=f"holds {number}, which is no number"):
+        as_sent(body)
+    assert as_sent({"boost": None, "of": [None, {"a": 1.0}]}) == '{"boost":null,"of":[null,{"a":1.0}]}'

@@ -1,0 +1,29 @@
+"""How deep a body may be nested. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from trifuse.ranker.errors import BodyError
+
+MOST_LEVELS = 200
+"""Of objects and lists in one another: what reads a body goes down them one by one, as Python's stack can."""
+
+
+def check_nesting(what: str, value: Any) -> None:
+    """Refuse what is nested deeper than anything here reads.
+
+    Raises:
+        BodyError: naming it.
+    """
+    level = [value]
+    for _ in range(MOST_LEVELS + 1):
+        level = [each for node in level for each in _inside(node) if isinstance(each, Mapping | list | tuple)]
+        if not level:
+            return
+    raise BodyError(f"{what} is nested more than {MOST_LEVELS} levels deep: flatten it")
+
+
+def _inside(node: Any) -> Any:
+    return node.values() if isinstance(node, Mapping) else node
