@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from numbers import Integral
 from pathlib import Path
 
 import msgspec
@@ -18,6 +21,12 @@ Queries = dict[str, str]
 
 Frequencies = dict[str, int | str]
 """Query id to how often the log has it, or to its segment where that alone is known."""
+
+
+MOST_GRADE = 1_000_000
+"""A grade is at most this, and at least the same below 0."""
+
+_WHOLE = re.compile(r"[+-]?[0-9]+")
 
 
 def read_judgements(path: str | Path) -> Judgements:
@@ -46,10 +55,9 @@ def read_judgements(path: str | Path) -> Judgements:
                 "grade`, or BEIR's `query document grade` with tabs",
             )
         query, document, grade = parts[0], parts[-2], parts[-1]
-        if not _is_whole(grade):
-            raise fault(path, number, f"the grade is {grade!r}, expected a whole number")
+        value = _grade(path, number, grade)
         judged = found.setdefault(query, {})
-        if judged.setdefault(document, int(grade)) != int(grade):
+        if judged.setdefault(document, value) != value:
             raise fault(
                 path,
                 number,
@@ -59,6 +67,20 @@ def read_judgements(path: str | Path) -> Judgements:
     if not found:
         raise UnreadableInput(f"{path}: there are no judgements in it")
     return found
+
+
+def check_grades(query: str, judged: Mapping[str, object]) -> None:
+    """Refuse grades that no measure is defined for: of judgements that come from no file.
+
+    Raises:
+        UnreadableInput: naming the query, the document, and what was expected.
+    """
+    for document, grade in judged.items():
+        if not isinstance(grade, Integral) or abs(int(grade)) > MOST_GRADE:
+            raise UnreadableInput(
+                f"the grade of document {document!r} of query {query!r} is {grade!r}, expected a whole "
+                f"number from {-MOST_GRADE} to {MOST_GRADE}"
+            )
 
 
 def read_queries(path: str | Path) -> Queries:
@@ -146,5 +168,13 @@ def _columns(line: str) -> list[str]:
     return [part.strip() for part in parts]
 
 
+def _grade(path: str | Path, number: int, text: str) -> int:
+    whole = _WHOLE.fullmatch(text)
+    if not whole or len(text) > len(f"-{MOST_GRADE}") or abs(int(text)) > MOST_GRADE:
+        expected = f"a whole number from {-MOST_GRADE} to {MOST_GRADE}" if whole else "a whole number"
+        raise fault(path, number, f"the grade is {text[:40]!r}, expected {expected}")
+    return int(text)
+
+
 def _is_whole(text: str) -> bool:
-    return text.lstrip("+-").isdecimal() and text.lstrip("+-").isascii()
+    return _WHOLE.fullmatch(text) is not None

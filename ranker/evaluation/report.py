@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from trifuse.ranker.click_settings import SEGMENTS
 from trifuse.ranker.errors import NothingToEvaluate
 from trifuse.ranker.evaluation.comparison import Comparison, compare, mean
-from trifuse.ranker.evaluation.inputs import Judgements
+from trifuse.ranker.evaluation.inputs import Judgements, check_grades
 from trifuse.ranker.evaluation.measures import DEFAULT_MEASURES, measure_run
 from trifuse.ranker.evaluation.significance import RESAMPLES, bootstrap_ci, holm
 
@@ -109,8 +109,11 @@ def evaluated_queries(qrels: Judgements, queries: Iterable[str]) -> list[str]:
 
     Raises:
         NothingToEvaluate: there are none.
+        UnreadableInput: a grade is no whole number, or beyond `MOST_GRADE`.
     """
     asked = list(queries)
+    for query in asked:
+        check_grades(query, qrels.get(query, {}))
     found = [query for query in asked if any(grade > 0 for grade in qrels.get(query, {}).values())]
     if not found:
         raise NothingToEvaluate(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from trifuse.ranker.errors import UnreadableInput
 from trifuse.ranker.evaluation import read_judgements, read_queries
 from trifuse.ranker.evaluation.inputs import read_frequencies
+from trifuse.ranker.evaluation.report import evaluated_queries
 
 QRELS = {"q1": {"d1": 2, "d2": 0}, "q2": {"d1": 1}}
 
@@ -43,6 +46,9 @@ def test_ids_may_hold_spaces_between_tabs_and_grades_may_be_negative(tmp_path: P
         ("q1 d1\n", r"qrels, line 1: 2 columns, expected 4 columns or 3"),
         ("q1 0 d1 high\n", r"qrels, line 1: the grade is 'high', expected a whole number"),
         ("q\td\ts\nq1\td1\t0.5\n", r"qrels, line 2: the grade is '0.5'"),
+        ("q1 0 d1 --1\n", r"qrels, line 1: the grade is '--1', expected a whole number$"),
+        ("q1 0 d1 1000001\n", r"line 1: the grade is '1000001', expected .* from -1000000 to 1000000$"),
+        (f"q1 0 d1 {'9' * 5_000}\n", r"line 1: the grade is '9{40}', expected a whole number from"),
         ("q1 0 d1 1\nq1 0 d1 2\n", r"qrels, line 2: document 'd1' of query 'q1' was judged 1 before, and 2"),
         ("", r"there are no judgements"),
         ("query-id\tcorpus-id\tscore\n", r"there are no judgements"),
@@ -121,3 +127,10 @@ def test_faulty_frequencies(tmp_path: Path, content: str, said: str) -> None:
     file.write_text(content)
     with pytest.raises(UnreadableInput, match=said):
         read_frequencies(file)
+
+
+@pytest.mark.parametrize("grade", [0.5, float("nan"), "1", None, 10**30])
+def test_grades_that_come_from_no_file(grade: Any) -> None:
+    with pytest.raises(UnreadableInput, match="the grade of document 'd' of query 'q' is"):
+        evaluated_queries({"q": {"d": grade, "e": 1}}, ["q"])
+    assert evaluated_queries({"q": {"d": np.int64(2), "e": True}}, ["q"]) == ["q"]
