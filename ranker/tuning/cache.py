@@ -61,12 +61,10 @@ class LegCache:
         query = "select hits from legs where expression = ? and state = ? and request = ?"
         with self._usable(), closing(self._file.execute(query, key)) as cursor:
             found = cursor.fetchone()
-        if found is None:
+            hits = None if found is None else _HITS.decode(found[0])
+        if hits is None:
             return None
-        return {
-            leg: [(Key(*key), score) for *key, score in pairs]
-            for leg, pairs in _HITS.decode(found[0]).items()
-        }
+        return {leg: [(Key(*key), score) for *key, score in pairs] for leg, pairs in hits.items()}
 
     def put(self, request: Request, state: str, legs: Mapping[str, Iterable[tuple[Key, float]]]) -> None:
         """Keep hits."""
@@ -83,7 +81,7 @@ class LegCache:
     def _usable(self) -> Iterator[None]:
         try:
             yield
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, sqlite3.Error, msgspec.DecodeError, TypeError) as error:
             raise UnreadableInput(
                 f"{self._path} can't be used as a cache ({error}): delete it, or name another folder"
             ) from error
@@ -97,10 +95,13 @@ def index_state(client: OpenSearch, expression: str) -> str:
     """
     with asking(expression):
         stats = client.indices.stats(index=expression, metric="docs", params={"level": "shards"})
+        # Filters of aliases, analysers, similarities: none of them is a write.
+        defined = client.indices.get(index=expression)
     indices = sorted(
         (
             name,
             about["uuid"],
+            _hash(defined.get(name)),
             sorted(
                 # Writes that no refresh has shown yet change the first; that they are shown, the others.
                 (shard, copy["seq_no"]["max_seq_no"], copy["docs"]["count"], copy["docs"]["deleted"])
@@ -120,4 +121,8 @@ def _digest(request: Request) -> str:
 
 
 def _hash(value: object) -> str:
-    return hashlib.blake2b(msgspec.json.encode(value), digest_size=16).hexdigest()
+    try:
+        written = msgspec.json.encode(value, order="deterministic")
+    except (TypeError, ValueError):  # NumPy's numbers, half a surrogate pair
+        written = repr(value).encode("utf-8", "backslashreplace")
+    return hashlib.blake2b(written, digest_size=16).hexdigest()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from trifuse.encoder.marks import VECTOR_FIELD, mark
 from trifuse.encoder.templates import text_hash
 from trifuse.ranker import ClickStore, HybridRanker, Profile
 from trifuse.ranker.click_settings import ClickSettings
-from trifuse.ranker.errors import BodyError
+from trifuse.ranker.errors import BodyError, UnreadableInput
 from trifuse.ranker.evaluation import rank_all
 from trifuse.ranker.past_queries import queries_index, query_id, query_space
 from trifuse.ranker.rules import Rule
@@ -176,3 +178,43 @@ def test_the_cache_holds_until_the_index_changes(
 def test_a_body_that_collapses_is_refused(ranker: tuple[HybridRanker, str]) -> None:
     with pytest.raises(BodyError, match="leave 'collapse' out"):
         collect(ranker[0], ranker[1], QUERIES, body={**BODY, "collapse": {"field": "tenant"}})
+
+
+def test_the_cache_knows_of_changes_that_are_no_writes(
+    client: OpenSearch, make_index: Callable[..., str], tiny: Any, index_name: str, tmp_path: Path
+) -> None:
+    """Without vectors nothing of an alias's filter, or of how scores are made, stands in the requests."""
+    alias, filters = f"{index_name}-some", [{"term": {"tenant": tenant}} for tenant in "xy"]
+    titles = [f"stroke {'x ' * (3 - number)}" + "stroke " * number for number in range(4)]
+    index = make_index(
+        [{"_id": f"{n}", "title": each, "tenant": "xy"[n % 2]} for n, each in enumerate(titles)],
+        vectors=False,
+        aliases={alias: {"filter": filters[0]}},
+    )
+    lexical = Profile(weights={"lexical": 1.0})
+
+    def ranked() -> list[str]:
+        found = collect(HybridRanker(client, tiny), alias, {"q": "stroke"}, body=BODY, cache=tmp_path)
+        return found.rank(lexical)["q"]
+
+    assert sorted(ranked()) == ["0", "2"]
+    client.indices.put_alias(index=index, name=alias, body={"filter": filters[1]})
+    assert ranked() == ["3", "1"]
+    client.indices.close(index=index)
+    constant = {"type": "scripted", "script": {"source": "return 1.0 / doc.length"}}
+    client.indices.put_settings(index=index, body={"index.similarity.default": constant})
+    client.indices.open(index=index)
+    client.cluster.health(index=index, params={"wait_for_status": "yellow"})
+    assert ranked() == ["1", "3"]
+
+
+@pytest.mark.parametrize("blob", [b"\x00\xff", "text", b"\x81\xa3lex\x81\x01"])
+def test_a_kept_search_that_cannot_be_read_says_what_to_do(
+    ranker: tuple[HybridRanker, str], tmp_path: Path, blob: bytes | str
+) -> None:
+    collect(*ranker, QUERIES, profile=BASE, cache=tmp_path)
+    (file,) = tmp_path.iterdir()
+    with closing(sqlite3.connect(file, isolation_level=None)) as kept:
+        kept.execute("update legs set hits = ?", [blob])
+    with pytest.raises(UnreadableInput, match=r"can't be used as a cache .*: delete it"):
+        collect(*ranker, QUERIES, profile=BASE, cache=tmp_path)
