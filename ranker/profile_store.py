@@ -18,6 +18,7 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import ConflictError, NotFoundError, RequestError
 
 from trifuse.ranker.errors import ProfileError, ProfileMissing, SearchUnavailable
+from trifuse.ranker.native.pipeline import require_native
 from trifuse.ranker.profile_documents import (
     CURRENT,
     VERSION,
@@ -97,9 +98,12 @@ class ProfileStore:
             evidence: what was measured when it was chosen, a JSON object.
 
         Raises:
-            ProfileError: a name that can't be stored under.
+            ProfileError: a name that can't be stored under; or (`ProfileNotNative`) it says `native`, and
+                can't run so.
         """
         check_name(profile.name)
+        if profile.execution == "native":
+            require_native(profile)
         return self._add(profile.name, profile.as_dict(), note, evidence)
 
     def rollback(self, name: str, version: int, *, note: str | None = None) -> ProfileVersion:

@@ -13,7 +13,7 @@ from opensearchpy import OpenSearch
 
 from trifuse.deploy.local.status import embedded_indexes
 from trifuse.ranker.click_settings import ClickSettings
-from trifuse.ranker.errors import ProfileError, ProfileMissing, SearchUnavailable
+from trifuse.ranker.errors import ProfileError, ProfileMissing, ProfileNotNative, SearchUnavailable
 from trifuse.ranker.profile_store import ProfileStore
 from trifuse.ranker.profiles import Profile
 from trifuse.ranker.published import published
@@ -208,3 +208,11 @@ def test_a_version_as_json(store: ProfileStore) -> None:
     again = json.loads(json.dumps(made.as_dict()))
     assert again.keys() == {"name", "version", "current", "at", "note", "evidence", "profile"}
     assert Profile.from_dict(again["profile"]).clicks.m == 3
+
+
+def test_a_native_profile_that_cannot_run_so_is_not_stored(store: ProfileStore) -> None:
+    """The default's clicks are weighed by what the other legs found, which no server does."""
+    with pytest.raises(ProfileNotNative, match=r"can't run natively: .*clicks.support"):
+        store.set(replace(MINE, weights={"lexical": 1, "clicks": 1}, execution="native"))
+    assert store.names() == []
+    assert store.set(replace(MINE, execution="native", normalization="min_max")).version == 1
