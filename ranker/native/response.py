@@ -53,6 +53,8 @@ def build_native_response(
         # The server says 0.0 where there are no hits.
         "hits": {**answer["hits"], "max_score": answer["hits"].get("max_score") or None, "hits": hits},
     }
+    if reports["lexical"].state == "failed" and "total" in answer["hits"]:  # counted without it
+        response["hits"]["total"] = {**answer["hits"]["total"], "relation": "gte"}
     response.update({key: beside[key] for key in ("aggregations", "suggest") if key in beside})
     told = about(request, clicked, reports, weights, rule=None)
     for leg in weights:

@@ -13,7 +13,7 @@ from opensearchpy import OpenSearch
 
 from trifuse.ranker.clicked import Clicked
 from trifuse.ranker.errors import ProfileNotNative, SearchRejected
-from trifuse.ranker.native.query import beside_body, native_search_of
+from trifuse.ranker.native.query import NativeSearch, beside_body, native_search_of
 from trifuse.ranker.native.response import build_native_response, leg_reports, nothing
 from trifuse.ranker.native.shaping import Shaping
 from trifuse.ranker.request import Request
@@ -21,6 +21,10 @@ from trifuse.ranker.server import Answer, as_sent, asking, too_many_terms
 
 _GIVEN_UP = ("clicks", "lexical")
 """Legs with many clauses, in the order in which they are left out where the server takes no more."""
+
+
+_BEHIND = "Reached end of search result"
+"""What the server says of such a page (tried on 3.6.0)."""
 
 
 class NativeRanker:
@@ -52,7 +56,7 @@ class NativeRanker:
             answer = nothing(request)
             try:
                 if search is not None:
-                    answer = self._ask(request, search.body, search.params)
+                    answer = self._page(request, search)
                 break
             except SearchRejected as error:
                 legs = list(search.weights) if search else []
@@ -64,6 +68,16 @@ class NativeRanker:
         reports = leg_reports(request, clicked, search, Answer.of(answer), why_not)
         took_ms = round((time.perf_counter() - started) * 1000)
         return build_native_response(request, clicked, search, answer, beside, reports, took_ms=took_ms)
+
+    def _page(self, request: Request, search: NativeSearch) -> dict[str, Any]:
+        """The answer; where the page begins behind the last hit the server fails, and this one is empty."""
+        try:
+            return self._ask(request, search.body, search.params)
+        except SearchRejected as error:
+            if search.body["from"] == 0 or _BEHIND not in str(error):
+                raise
+        answer = self._ask(request, {**search.body, "from": 0, "size": 1}, search.params)
+        return {**answer, "hits": {**answer["hits"], "hits": []}}
 
     def _beside(self, request: Request) -> dict[str, Any]:
         body = beside_body(request)

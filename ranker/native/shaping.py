@@ -8,7 +8,7 @@ from typing import Any
 
 from opensearchpy import OpenSearch
 
-from trifuse.ranker.errors import ProfileNotNative
+from trifuse.ranker.errors import IndexMissing, ProfileNotNative, SearchRejected
 from trifuse.ranker.native.pipeline import Processor
 from trifuse.ranker.server import asking
 
@@ -36,7 +36,8 @@ class Shaping:
 
         Raises:
             ProfileNotNative: it changes requests, and the server doesn't fuse a query that was changed.
-            IndexMissing, SearchRejected, SearchUnavailable: it couldn't be read.
+            SearchRejected: it isn't there.
+            SearchUnavailable: it couldn't be read.
         """
         if pipeline is None:
             return []
@@ -44,8 +45,17 @@ class Shaping:
         kept = self._kept.get(pipeline)
         if kept and now - kept[0] < self._ttl_s:
             return kept[1]
-        with asking(f"the search pipeline {pipeline!r}"):
-            answer: dict[str, Any] = self._client.search_pipeline.get(id=pipeline)
+        try:
+            with asking(f"the search pipeline {pipeline!r}"):
+                answer: dict[str, Any] = self._client.search_pipeline.get(id=pipeline)
+        except IndexMissing as error:
+            reason = f"Pipeline {pipeline} is not defined"  # as the server says where it would run it
+            raise SearchRejected(
+                f"the index's default search pipeline {pipeline!r} isn't there: make it, or clear "
+                "index.search.default_pipeline",
+                status=400,
+                error={"type": "illegal_argument_exception", "reason": reason},
+            ) from error
         found = answer.get(pipeline, {})
         if found.get("request_processors"):
             kinds = ", ".join(kind for each in found["request_processors"] for kind in each)

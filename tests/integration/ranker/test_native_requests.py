@@ -182,6 +182,19 @@ def test_f13_the_total_never_varies_with_the_page(
     assert totals == [{"value": 35, "relation": "eq"}] * 5
 
 
+def test_f9_a_page_behind_the_last_hit_is_empty(
+    search_natively: Callable[..., Any], make_index: Callable[..., str]
+) -> None:
+    """The server fails it: "Reached end of search result"."""
+    index = make_index([{"_id": str(n), "title": "stroke", "angle": n} for n in range(7)])
+    first = search_natively(index, STROKE, size=5)
+    for start, size, left in [(5, 5, 2), (7, 5, 0), (60, 40, 0), (60, 0, 0)]:
+        page = search_natively(index, STROKE, from_=start, size=size)
+        assert len(ids(page)) == left
+        assert page["hits"]["total"] == first["hits"]["total"] == {"value": 7, "relation": "eq"}
+    assert page["trifuse"]["legs"].keys() == first["trifuse"]["legs"].keys()
+
+
 def test_f14_all_legs_empty_and_one_leg_empty(
     search_natively: Callable[..., Any], make_index: Callable[..., str], three: str
 ) -> None:

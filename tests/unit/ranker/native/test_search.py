@@ -49,6 +49,16 @@ def test_clicks_give_way_first_and_then_the_users_query(request_of: RequestOf) -
     assert [legs[leg]["weight"] for leg in ("lexical", "dense", "clicks")] == [0.0, 1.0, 0.0]
 
 
+def test_a_total_without_the_users_query_is_a_lower_bound(
+    request_of: RequestOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = {"total": {"value": 3, "relation": "eq"}, "max_score": None, "hits": []}
+    monkeypatch.setitem(ANSWER, "hits", counted)
+    assert search(Server(), request_of())["hits"]["total"] == {"value": 3, "relation": "eq"}
+    failing = Server(*[TransportError(500, "", TOO_MANY) for _ in range(2)])
+    assert search(failing, request_of())["hits"]["total"] == {"value": 3, "relation": "gte"}
+
+
 def test_the_last_leg_doesnt_give_way(request_of: RequestOf) -> None:
     server = Server(*[RequestError(400, "", TOO_MANY) for _ in range(3)])
     with pytest.raises(SearchRejected, match="maxClauseCount"):

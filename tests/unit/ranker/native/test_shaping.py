@@ -4,8 +4,9 @@ from typing import Any, cast
 
 import pytest
 from opensearchpy import OpenSearch
+from opensearchpy.exceptions import NotFoundError
 
-from trifuse.ranker.errors import ProfileNotNative
+from trifuse.ranker.errors import ProfileNotNative, SearchRejected
 from trifuse.ranker.native.shaping import TTL_S, Shaping
 
 RENAMING = {"rename_field": {"field": "a", "target_field": "b"}}
@@ -21,6 +22,8 @@ class Pipelines:
 
     def get(self, *, id: str) -> dict[str, Any]:
         self.asked += 1
+        if id not in self.known:
+            raise NotFoundError(404, "resource_not_found_exception", {})
         return {id: self.known[id]}
 
 
@@ -45,3 +48,10 @@ def test_a_pipeline_that_changes_requests() -> None:
     _, found = shaping([0.0], p={"request_processors": [{"filter_query": {}}, {"oversample": {}}]})
     with pytest.raises(ProfileNotNative, match=r"'p' changes requests \(filter_query, oversample\)"):
         found.processors("p")
+
+
+def test_a_pipeline_that_is_not_there() -> None:
+    _, found = shaping([0.0])
+    with pytest.raises(SearchRejected, match="default search pipeline 'p' isn't there: make it") as refused:
+        found.processors("p")
+    assert refused.value.status == 400
