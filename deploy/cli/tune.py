@@ -17,6 +17,7 @@ from trifuse.deploy.cli.common import (
     RedisOption,
     emit,
     err,
+    fail,
     out,
     print_lines,
 )
@@ -35,10 +36,11 @@ from trifuse.deploy.cli.study_plots import PlotOption, check_plot
 from trifuse.deploy.config import resolve
 from trifuse.ranker import Profile
 from trifuse.ranker.body_template import fill_template
-from trifuse.ranker.errors import ProfileError
+from trifuse.ranker.errors import ProfileError, RankerError
 from trifuse.ranker.evaluation.inputs import read_ids
 from trifuse.ranker.profile_versions import ProfileVersion, check_name
 from trifuse.ranker.tuning import Collected, Measure, Space, Tuning, collect, tune
+from trifuse.ranker.tuning.selection import parted
 from trifuse.ranker.tuning.tuner import SEARCHES, TRIALS, check_search
 
 MeasureOption = Annotated[
@@ -144,6 +146,7 @@ def tune_command(
         fill_template(template or {}, "")
     judged = read_judged(queries, qrels)
     held_out = read_ids(split) if split is not None else None
+    parted(list(judged.wanted), folds, held_out, seed)  # refused before the searches, not after
     settings = resolve(opensearch=opensearch, redis=redis, encoder=encoder)
     depths = tuple(sorted(set(depth or [base.depth])))
     folder = cache or platformdirs.user_cache_path("trifuse") / "tune"
@@ -177,12 +180,18 @@ def tune_command(
     excluded = len(judged.asked) - len(judged.wanted)
     if plot is not None:
         tuned.plot(plot)
-    saved = _save(tuned, save, note, opensearch) if save is not None else None
+    saved, fault = None, None
+    try:
+        saved = _save(tuned, save, note, opensearch) if save is not None else None
+    except RankerError as error:  # what was found is shown all the same
+        fault = str(error)
     if as_json:
         emit(_json(tuned, collected, bench, saved, excluded))
     else:
         out.print(tuned)
         print_lines((*_notes(collected, saved, excluded), *bench.notes()))
+    if fault is not None:
+        fail(f"the profile {save!r} wasn't stored: {fault}")
 
 
 def _save(tuned: Tuning, name: str, note: str | None, opensearch: str | None) -> ProfileVersion:
@@ -195,7 +204,7 @@ def _save(tuned: Tuning, name: str, note: str | None, opensearch: str | None) ->
         f"tuned: {tuned.measure} {tuned.heldout.mean:.4f} held out on {len(tuned.per_query)} queries, "
         f"{tuned.against} {tuned.baseline.mean:.4f} (p = {tuned.p_value:.3g})"
     )
-    with usage(), profile_store(opensearch) as store:
+    with profile_store(opensearch) as store:
         return store.set(replace(tuned.profile, name=name), note=note, evidence=evidence)
 
 

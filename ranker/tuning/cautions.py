@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
+from trifuse.ranker.profiles import Profile
 from trifuse.ranker.tuning.result import Mean
 from trifuse.ranker.tuning.space import Setting, Space
 
@@ -16,6 +17,22 @@ def of_queries(queries: int) -> Iterator[str]:
     """Whether there are too few."""
     if queries < FEW_QUERIES:
         yield f"{queries} judged queries are few: {FEW_QUERIES} or more tell settings apart better"
+
+
+def of_split(split: Collection[str], queries: Collection[str]) -> Iterator[str]:
+    """Whether ids of a split are of no query that is judged: it holds out fewer than it names."""
+    unknown = [id for id in split if id not in queries]
+    if unknown:
+        yield f"{len(unknown)} of {len(split)} ids of the split are of no judged query, as {unknown[0]!r}"
+
+
+def of_execution(base: Profile) -> Iterator[str]:
+    """Whether the baseline is measured otherwise than it is served."""
+    if base.execution == "native":
+        yield (
+            f"{base.name} is fused by OpenSearch, and was measured as if it were fused here: `trifuse "
+            "evaluate` measures what is served"
+        )
 
 
 def of_legs(reasons: Mapping[str, str], states: Mapping[str, Mapping[str, int]]) -> Iterator[str]:

@@ -101,6 +101,15 @@ def holding_out(queries: Sequence[str], ids: Iterable[str]) -> list[Positions]:
     return [held]
 
 
+def parted(queries: Sequence[str], folds: int, split: Iterable[str] | None, seed: int) -> list[Positions]:
+    """The positions of queries that are held out together: folds, or the split as the only part.
+
+    Raises:
+        NothingToEvaluate: the queries can't be parted so.
+    """
+    return in_folds(len(queries), folds, seed) if split is None else holding_out(queries, split)
+
+
 def by_segment(search: Search, segments: Sequence[str | None]) -> Search:
     """A search that also proposes, of settings that differ in the weight of clicks alone, one with the best
     weight for each segment of the log.

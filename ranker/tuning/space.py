@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ import numpy as np
 
 from trifuse.ranker.click_settings import SEGMENTS
 from trifuse.ranker.errors import ProfileError
+from trifuse.ranker.profile_checks import MAX_WEIGHT
 from trifuse.ranker.profiles import Profile
 from trifuse.ranker.tuning.collected import Collected
 
@@ -142,13 +144,14 @@ class Space:
         own = round(base.weights["dense"] / both, 6) if both else 0.5
         dense = self.dense or sorted({*DENSE, own})
         technique = (base.normalization_of("lexical"), base.combination)
+        clicks = base.weights["clicks"] / both if both else math.inf
         return replace(
             self,
             dense=dense if {"lexical", "dense"} <= set(legs) else (float("dense" in legs),),
             clicks=self.clicks if "clicks" in legs else (0.0,),
             techniques=self.techniques or tuple(dict.fromkeys((*TECHNIQUES, technique))),
             depths=self.depths or (collected.depth,),
-            own_clicks=(base.combination, round(base.weights["clicks"] / both, 6)) if both else None,
+            own_clicks=(base.combination, round(clicks, 6)) if clicks <= MAX_WEIGHT else None,
         )
 
     def clicks_for(self, combination: str) -> Sequence[float]:

@@ -25,9 +25,8 @@ from trifuse.ranker.tuning.selection import (
     by_segment,
     choose,
     fixed,
-    holding_out,
-    in_folds,
     nested,
+    parted,
 )
 from trifuse.ranker.tuning.space import Setting, Space
 from trifuse.ranker.types import Floats
@@ -84,7 +83,8 @@ def tune(
     searched = (space or Space()).within(collected, base)
     scored = _Scored(collected, {id: qrels[id] for id in asked}, Measure.parse(measure), base, progress)
     everything = np.arange(len(asked))
-    parts = in_folds(len(asked), folds, seed) if split is None else holding_out(asked, split)
+    split = None if split is None else list(split)
+    parts = parted(asked, folds, split, seed)
     chosen_by = everything if split is None else np.setdiff1d(everything, parts[0])
     proposals = _search(search, searched, trials, seed)
     if segments:
@@ -132,6 +132,8 @@ def tune(
         search=search,
         cautions=(
             *cautions.of_queries(len(asked)),
+            *cautions.of_split(split or (), asked),
+            *cautions.of_execution(base),
             *cautions.of_legs(collected.reasons, collected.states),
             *cautions.of_baseline(gain, p_value, base.name),
             *cautions.of_equals(len(equal), len(tried)),

@@ -117,3 +117,14 @@ def test_around_a_setting_one_number_changes_at_a_time() -> None:
     assert [value for value, _ in found["dense"]] == ["0", "0.35", "0.5", "1"]
     assert [value for value, _ in found["rank_constant"]] == ["10", "20", "60"]
     assert all(sum(a != b for a, b in zip(each, best, strict=True)) <= 1 for _, each in found["dense"])
+
+
+@pytest.mark.parametrize("lexical", [1e-6, 1e-320])
+def test_a_baseline_of_nearly_clicks_alone_has_no_weight_beyond_all(
+    make_query: Callable[..., CollectedQuery], lexical: float
+) -> None:
+    """As a share of the other legs' weights that of clicks is more than a profile can have."""
+    base = Profile(weights={"lexical": lexical, "clicks": 10.0})
+    space = Space().within(Collected("i", {"q": make_query(1)}, base, 100), base)
+    assert max(space.clicks_for(base.combination)) == 16.0
+    assert all(setting.profile(base).weights["clicks"] <= 16 for setting in space.grid())

@@ -121,6 +121,19 @@ def test_few_queries_and_few_judgements_are_said(judged: tuple[Collected, Qrels]
     assert any("are judged, and the others count" in each for each in tune(few, half, folds=2).cautions)
 
 
+def test_ids_of_a_split_that_nobody_judged_and_a_native_baseline_are_said(
+    judged: tuple[Collected, Qrels],
+) -> None:
+    collected, qrels = judged
+    split = (id for id in [*list(qrels)[:10], "q-typo", "other"])
+    native = Profile(name="served", weights={"lexical": 1}, depth=DEPTH, execution="native")
+    found = tune(collected, qrels, split=split, baseline=native)
+    assert "2 of 12 ids of the split are of no judged query, as 'q-typo'" in found.cautions
+    assert any(each.startswith("served is fused by OpenSearch, and was measured") for each in found.cautions)
+    plain = tune(collected, qrels, split=list(qrels)[:10])
+    assert not any("split" in each or "fused by OpenSearch" in each for each in plain.cautions)
+
+
 def test_clicks_at_the_edge_of_what_was_tried_are_said(make_query: Callable[..., CollectedQuery]) -> None:
     queries = {f"q{seed}": make_query(seed) for seed in range(6)}
     liked = {
