@@ -31,6 +31,7 @@ from trifuse.deploy.cli.evaluating import (
     read_judged,
 )
 from trifuse.deploy.cli.ranking import BodyOption, json_object, read_profile, usage
+from trifuse.deploy.cli.report_file import require_not_read
 from trifuse.deploy.cli.study_plots import PlotOption, check_plot
 from trifuse.deploy.config import resolve
 from trifuse.ranker import Profile
@@ -134,6 +135,9 @@ def evaluate_command(
     """
     _check_folder(run_out, "--run-out")
     _check_folder(per_query, "--per-query")
+    read = [queries, qrels, *(run_in or ()), *([frequencies] if frequencies else ())]
+    require_not_read(run_out, "--run-out", read)
+    require_not_read(per_query, "--per-query", read)
     check_plot(plot)
     names = split_names(measures or DEFAULT_MEASURES)
     with usage():

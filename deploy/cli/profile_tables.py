@@ -11,6 +11,7 @@ from rich.text import Text
 
 from trifuse.ranker import Profile
 from trifuse.ranker.click_settings import SEGMENTS
+from trifuse.ranker.evaluation.printing import as_typed
 from trifuse.ranker.profile_versions import ProfileVersion
 from trifuse.ranker.types import LEGS
 
@@ -34,7 +35,7 @@ def profiles_table(profiles: Mapping[str, Profile], versions: Mapping[str, int])
         weights = (_weight(profile, leg) for leg in LEGS)
         past = str(profile.clicks.m) if profile.weights["clicks"] > 0 else "-"
         shown = f"{name}@{versions[name]}" if name in versions else name
-        table.add_row(shown, *weights, str(profile.depth), past)
+        table.add_row(as_typed(shown), *weights, str(profile.depth), past)
     return table
 
 
@@ -47,8 +48,9 @@ def history_table(versions: Sequence[ProfileVersion]) -> Table:
     table.add_column("note")
     for each in versions:
         mark = "*" if each.current else ""
-        measured = Text("\n".join(_numbers(each.evidence or {})))
-        table.add_row(f"{mark}{each.version}", each.at, measured, Text(each.note))
+        measured = Text("\n").join(as_typed(number) for number in _numbers(each.evidence or {}))
+        note = Text("\n").join(as_typed(line) for line in each.note.splitlines())
+        table.add_row(f"{mark}{each.version}", as_typed(each.at), measured, note)
     return table
 
 
@@ -56,9 +58,9 @@ def changes_table(changed: Mapping[str, tuple[Any, Any]], one: str, other: str) 
     """A row a setting that differs."""
     table = Table()
     for title in ("setting", one, other):
-        table.add_column(Text(title))
+        table.add_column(as_typed(title))
     for setting, (before, after) in changed.items():
-        table.add_row(Text(setting), _shown(before), _shown(after))
+        table.add_row(as_typed(setting), _shown(before), _shown(after))
     return table
 
 
@@ -78,4 +80,4 @@ def _numbers(evidence: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _shown(value: Any) -> Text:
-    return Text("-" if value is None else json.dumps(value, ensure_ascii=False))
+    return as_typed("-" if value is None else json.dumps(value, ensure_ascii=False))

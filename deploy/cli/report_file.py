@@ -41,13 +41,19 @@ def require_writable(path: Path) -> None:
 
 def require_apart(report: Path, files: Iterable[str]) -> None:
     """Wrong usage where a report would be written over what is to be read."""
+    names = [file for file in files if file != "-"]
+    for written in (report, rejected_beside(report)):
+        require_not_read(written, "--report", names)
+
+
+def require_not_read(written: Path | None, option: str, files: Iterable[str | Path]) -> None:
+    """Wrong usage where an output would be written over what is to be read."""
     for file in files:
-        for written in (report, rejected_beside(report)):
-            if file != "-" and written.exists() and written.samefile(file):
-                raise typer.BadParameter(
-                    f"it would be written over {file!r}, which is to be read: name another file",
-                    param_hint="--report",
-                )
+        if written is not None and written.exists() and written.samefile(file):
+            raise typer.BadParameter(
+                f"it would be written over {str(file)!r}, which is to be read: name another file",
+                param_hint=option,
+            )
 
 
 def write_report(report: Path, value: Any) -> None:

@@ -1,0 +1,21 @@
+"""What others stored is shown as text: no markup, nothing that steers a terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from trifuse.deploy.cli.profile_tables import changes_table, history_table
+from trifuse.ranker.profile_versions import ProfileVersion
+
+HOSTILE = "\x1b[31m[/x] \x9b2J"
+
+
+def test_notes_and_evidence_of_others() -> None:
+    version = ProfileVersion("mine", 1, HOSTILE, f"{HOSTILE}\nand more", {}, {HOSTILE: 0.5}, True, "i/mine@1")
+    console = Console(width=200, record=True, force_terminal=False)
+    with console.capture() as shown:
+        console.print(history_table([version]))
+        console.print(changes_table({"body." + HOSTILE: (HOSTILE, None)}, "mine@1", "mine"))
+    assert not {"\x1b", "\x9b"} & set(shown.get())
+    assert "[/x]" in shown.get()
+    assert "and more" in shown.get()
