@@ -10,7 +10,7 @@ import typer
 from trifuse.deploy.cli.common import JsonOption, OpenSearchOption, emit, err, fail, out, print_lines
 from trifuse.deploy.cli.profile_tables import changes_table, history_table, profiles_table
 from trifuse.deploy.cli.ranking import json_object, profile_store, read_profile, usage
-from trifuse.deploy.errors import NotConfigured
+from trifuse.deploy.errors import NotAnswering, NotConfigured
 from trifuse.ranker.errors import ProfileError, SearchUnavailable
 from trifuse.ranker.profile_versions import ProfileVersion, changes, check_name
 from trifuse.ranker.published import published
@@ -59,7 +59,7 @@ def list_command(as_json: JsonOption = False, opensearch: OpenSearchOption = Non
                     faults.append(str(error))
     except NotConfigured:
         err.print("trifuse: no cluster is named, so only what is built in is listed", style="yellow")
-    except SearchUnavailable as error:
+    except (SearchUnavailable, NotAnswering) as error:
         faults.append(f"stored profiles can't be listed: {error}")
     if as_json:
         emit({name: profile.as_dict() for name, profile in profiles.items()})

@@ -12,13 +12,14 @@ from typing import Annotated, Any
 import typer
 
 from trifuse.deploy.cli.common import fail
-from trifuse.deploy.config import opensearch_client, resolve
+from trifuse.deploy.config import opensearch_client, require_opensearch, resolve
 from trifuse.deploy.errors import NotConfigured
 from trifuse.ranker import BodyError, Profile
 from trifuse.ranker.errors import MeasureUnknown, ProfileError, SearchUnavailable
-from trifuse.ranker.profile_store import ProfileStore
+from trifuse.ranker.profile_store import PROFILES_INDEX, ProfileStore
 from trifuse.ranker.profile_versions import Reference
 from trifuse.ranker.published import published
+from trifuse.ranker.server import asking
 
 BodyOption = Annotated[
     str | None,
@@ -89,8 +90,13 @@ def profile_store(opensearch: str | None) -> Iterator[ProfileStore]:
 
     Raises:
         NotConfigured: there is no OpenSearch anywhere.
+        SearchUnavailable: it doesn't answer.
+        NotAnswering: something else does.
     """
-    with closing(opensearch_client(resolve(opensearch=opensearch))) as client:
+    settings = resolve(opensearch=opensearch)
+    with closing(opensearch_client(settings)) as client:
+        with asking(PROFILES_INDEX):
+            require_opensearch(client, settings)
         yield ProfileStore(client)
 
 

@@ -26,7 +26,7 @@ from trifuse.deploy.cli.hits import (
     summary,
 )
 from trifuse.deploy.cli.ranking import BodyOption, is_stored, json_object, read_profile, usage
-from trifuse.deploy.config import Settings, opensearch_client, redis_client, resolve
+from trifuse.deploy.config import Settings, opensearch_client, redis_client, require_opensearch, resolve
 from trifuse.encoder.errors import EncoderError
 from trifuse.encoder.registry import load_encoder
 from trifuse.encoder.types import Encoder
@@ -82,7 +82,7 @@ def search_command(
         given = json_object(filter, "--filter")
         filled = None if template is None else fill_template(template, text)
     settings = resolve(opensearch=opensearch, redis=redis, encoder=encoder)
-    client = opensearch_client(settings)
+    client = require_opensearch(opensearch_client(settings), settings)
     try:
         clicks = ClickStore(redis_client(settings), client) if settings.redis_url else None
         model = _encoder(settings, chosen, named=encoder is not None)

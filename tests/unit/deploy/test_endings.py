@@ -8,12 +8,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import opensearchpy
 import pytest
 import redis
 
 from trifuse.deploy.cli import app as module
+from trifuse.deploy.cli import evaluating
 from trifuse.deploy.config import Settings, opensearch_client, require_opensearch
 from trifuse.deploy.errors import NotAnswering, NotConfigured
 from trifuse.deploy.local.opensearch import answering_pid
@@ -131,6 +133,42 @@ def test_an_error_of_a_service_is_a_sentence(
     told = capsys.readouterr().err
     assert said in told
     assert len(told) < 600
+
+
+@pytest.mark.parametrize("answer", [(200, "<html>hello</html>", "text/html"), (200, '{"hello": 1}')])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["search", "trials", "stroke", "--profile", "lexical=1"],
+        ["search", "trials", "stroke", "--profile", "mine"],
+        ["evaluate", "trials", "--queries", "q.tsv", "--qrels", "r.txt", "--profile", "lexical=1"],
+        ["tune", "trials", "--queries", "q.tsv", "--qrels", "r.txt", "--folds", "2"],
+        ["profile", "list"],
+        ["profile", "set", "mine", "--from", "lexical=1"],
+        ["profile", "history", "mine"],
+    ],
+    ids=lambda command: "-".join(command[:2]),
+)
+def test_a_command_says_that_another_server_answers(
+    serve: Serve,
+    answer: tuple[object],
+    command: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TRIFUSE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(evaluating, "load_encoder", lambda name: None)
+    Path("q.tsv").write_text("q1\tstroke\nq2\tasthma\n")
+    Path("r.txt").write_text("q1 0 d 1\nq2 0 d 1\n")
+    monkeypatch.setattr(sys, "argv", ["trifuse", *command, "--opensearch", serve(*answer)])
+    with pytest.raises(SystemExit) as caught:
+        module.main()
+    assert caught.value.code == 1
+    told = capsys.readouterr()
+    assert "isn't OpenSearch" in told.err
+    assert "secret" not in told.out + told.err
 
 
 def test_ctrl_c_while_the_commands_are_imported_is_a_sentence() -> None:
