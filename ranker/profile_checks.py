@@ -16,6 +16,10 @@ MAX_WEIGHT = 1e6
 """Beyond it scores that aren't normalised could add up to no finite number."""
 
 
+LEAST_WEIGHT = 1e-12
+"""Of a leg that is run: below it products of scores lose their digits, and then are 0."""
+
+
 def is_number(value: object) -> TypeGuard[float]:
     """Whether it is a finite number."""
     try:
@@ -59,13 +63,15 @@ def by_leg(name: str, value: Any, example: str) -> Mapping[str, Any]:
 
 
 def check_weight(what: str, value: object) -> None:
-    """A weight is a finite number, and not negative.
+    """A weight is 0, or a number that scores can be multiplied and divided by.
 
     Raises:
         ProfileError: it is none.
     """
     if not is_number(value) or not 0 <= value <= MAX_WEIGHT:
         raise ProfileError(f"{what} is {value!r}: give a finite number from 0 to {MAX_WEIGHT:g}")
+    if 0 < value < LEAST_WEIGHT:
+        raise ProfileError(f"{what} is {value!r}: give 0, or {LEAST_WEIGHT:g} or more")
 
 
 def check_whole(name: str, value: object, highest: int) -> None:

@@ -176,3 +176,11 @@ def test_the_teams_own_body() -> None:
 def test_a_body_or_an_execution_that_cant_be_used(settings: dict[str, Any], named: str) -> None:
     with pytest.raises(ProfileError, match=named):
         Profile.from_dict(settings)
+
+
+@pytest.mark.parametrize("weight", [1e-13, 5e-324])
+def test_a_weight_by_which_scores_would_vanish_is_refused(weight: float) -> None:
+    """The harmonic mean would divide by 0, and others take different scores for equal."""
+    with pytest.raises(ProfileError, match=r"the weight of dense is .*: give 0, or 1e-12 or more"):
+        Profile(weights={"dense": weight})
+    assert Profile(weights={"dense": 1e-12}).weights["dense"] == 1e-12
