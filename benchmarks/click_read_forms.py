@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from redis import Redis
 
-from trifuse.ranker.click_evidence import Clicks
-from trifuse.ranker.click_lookup import Lookup, PastQuery
-from trifuse.ranker.click_names import DocumentNames
-from trifuse.ranker.click_records import RECORD, doc_hash
-from trifuse.ranker.click_redis import read_clicks, read_names
-from trifuse.ranker.click_settings import ClickSettings
-from trifuse.ranker.click_weights import softmax
+from trifuse.ranker.clicks.evidence import Clicks
+from trifuse.ranker.clicks.lookup import Lookup, PastQuery
+from trifuse.ranker.clicks.names import DocumentNames
+from trifuse.ranker.clicks.reads import read_clicks, read_names
+from trifuse.ranker.clicks.records import RECORD, doc_hash
+from trifuse.ranker.clicks.settings import ClickSettings
+from trifuse.ranker.clicks.weights import softmax
 from trifuse.ranker.keys import DAY_S, clicks_key, docs_key
 
 INDEX = "reads"

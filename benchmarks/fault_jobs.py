@@ -20,9 +20,9 @@ from trifuse.indexer.bulk import bulk
 from trifuse.indexer.hints import Enqueue, Hint
 from trifuse.indexer.mapping import index_body
 from trifuse.indexer.sync import Patience, SyncReport, sync
-from trifuse.ranker.click_records import merged
-from trifuse.ranker.click_redis import clicks_counted
-from trifuse.ranker.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.reads import clicks_counted
+from trifuse.ranker.clicks.records import merged
 from trifuse.ranker.keys import clicks_key, queries_key
 from trifuse.worker.clicks.compaction import read_strings
 from trifuse.worker.clicks.events import ClickEvent

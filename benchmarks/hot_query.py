@@ -28,11 +28,11 @@ from opensearchpy import OpenSearch
 from redis import Redis
 
 from trifuse.ranker import ClickStore
-from trifuse.ranker.click_records import merged
-from trifuse.ranker.click_redis import clicks_counted
-from trifuse.ranker.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.past_queries import normalize_query, query_id
+from trifuse.ranker.clicks.reads import clicks_counted
+from trifuse.ranker.clicks.records import merged
 from trifuse.ranker.keys import clicks_key, queries_key
-from trifuse.ranker.past_queries import normalize_query, query_id
 from trifuse.worker.clicks.counting import Counter
 
 INDEX = "hot"

@@ -1,7 +1,7 @@
 """Rankings by documents and a log under many settings at once, from what was retrieved once. Pure NumPy.
 
 A query's documents are scored h(d) + weight · evidence(d): h is the mean of the other legs' normalised
-scores, the evidence what the ranker's click leg computes (`trifuse.ranker.click_evidence`).
+scores, the evidence what the ranker's click leg computes (`trifuse.ranker.clicks.evidence`).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trifuse.ranker.click_records import Sums
-from trifuse.ranker.click_settings import ClickSettings
-from trifuse.ranker.click_support import query_support
-from trifuse.ranker.click_weights import best_documents, document_weights, softmax, worth
+from trifuse.ranker.clicks.records import Sums
+from trifuse.ranker.clicks.settings import ClickSettings
+from trifuse.ranker.clicks.support import query_support
+from trifuse.ranker.clicks.weights import best_documents, document_weights, softmax, worth
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.int64]

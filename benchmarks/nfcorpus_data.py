@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from trifuse.ranker.clicks.past_queries import normalize_query
 from trifuse.ranker.evaluation import Judgements, Queries, read_judgements, read_queries
-from trifuse.ranker.past_queries import normalize_query
 from trifuse.worker.clicks.events import ClickEvent
 
 DOCUMENTS = "docs_dev_test.tsv.gz"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from trifuse.ranker import Profile
-from trifuse.ranker.published import published
+from trifuse.ranker.profiles.published import published
 
 LEGS = {
     "bm25": ("lexical",),

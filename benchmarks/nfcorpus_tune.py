@@ -31,7 +31,7 @@ from rich.table import Table
 
 from trifuse.encoder import DEFAULT_ENCODER
 from trifuse.ranker import Profile
-from trifuse.ranker.click_settings import ClickSettings
+from trifuse.ranker.clicks.settings import ClickSettings
 from trifuse.ranker.evaluation import read_judgements, read_queries
 
 NO_DOUBT = -100.0

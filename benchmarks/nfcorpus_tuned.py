@@ -25,9 +25,9 @@ from nfcorpus_legs import mean_of_legs
 from nfcorpus_visits import Counted
 
 from trifuse.encoder.types import Encoder
+from trifuse.ranker.clicks.past_queries import normalize_query
 from trifuse.ranker.evaluation import Judgements, Queries
 from trifuse.ranker.evaluation.significance import bootstrap_ci
-from trifuse.ranker.past_queries import normalize_query
 
 SHARES = (1.0, 0.3, 0.1, 0.03)
 """Of the log; the first is what is reported."""

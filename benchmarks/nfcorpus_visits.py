@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from simulator import simulate
 
-from trifuse.ranker.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.past_queries import normalize_query
 from trifuse.ranker.evaluation import Judgements, Queries
-from trifuse.ranker.past_queries import normalize_query
 from trifuse.worker.clicks.counting import MIN_VISITORS
 from trifuse.worker.clicks.positions import DEFAULT_CURVE
 

@@ -20,7 +20,7 @@ from trifuse.encoder.templates import text_hash
 from trifuse.encoder.types import Vectors
 from trifuse.indexer.actions import Action
 from trifuse.indexer.bulk import stream_bulk
-from trifuse.ranker.past_queries import normalize_query, queries_index, query_id, query_space
+from trifuse.ranker.clicks.past_queries import normalize_query, queries_index, query_id, query_space
 from trifuse.worker.clicks.indexes import queries_body
 
 CLOSENESS = (0.6, 0.98)

@@ -16,13 +16,13 @@ from simulator import simulate
 
 from trifuse.encoder.types import Encoder
 from trifuse.ranker import ClickStore, HybridRanker, Profile
-from trifuse.ranker.click_records import merged
-from trifuse.ranker.click_redis import clicks_counted
-from trifuse.ranker.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.past_queries import queries_index
+from trifuse.ranker.clicks.reads import clicks_counted
+from trifuse.ranker.clicks.records import merged
 from trifuse.ranker.evaluation import rank_all
 from trifuse.ranker.evaluation.frequencies import log_frequencies, query_segments
 from trifuse.ranker.keys import clicks_key, queries_key
-from trifuse.ranker.past_queries import queries_index
 from trifuse.worker.clicks.events import ClickEvent
 from trifuse.worker.clicks.intake import Intake
 from trifuse.worker.clicks.positions import save_curve

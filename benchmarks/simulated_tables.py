@@ -15,14 +15,14 @@ from simulated_log import SimulatedLog
 from simulator import attack
 
 from trifuse.ranker import ClickStore, Profile
-from trifuse.ranker.click_settings import HEAD, WEIGHTINGS, ClickSettings
-from trifuse.ranker.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.settings import HEAD, WEIGHTINGS, ClickSettings
 from trifuse.ranker.evaluation import Evaluation, evaluate, rank_all
 from trifuse.ranker.evaluation.frequencies import log_frequencies, query_segments
 from trifuse.ranker.evaluation.measures import largest_cutoff
 from trifuse.ranker.evaluation.report import by_segment
 from trifuse.ranker.evaluation.runs import evaluation_depth
-from trifuse.ranker.published import published
+from trifuse.ranker.profiles.published import published
 from trifuse.worker.clicks.rebuild import rebuild
 
 NDCG = "nDCG@10"

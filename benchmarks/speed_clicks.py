@@ -32,7 +32,7 @@ from ratio import Ratio, Report, paired_ratio, summarize
 
 from trifuse.encoder import load_encoder
 from trifuse.ranker import ClickStore, HybridRanker, Profile
-from trifuse.ranker.past_queries import queries_index
+from trifuse.ranker.clicks.past_queries import queries_index
 from trifuse.worker.clicks.intake import BATCH
 
 CORPUS = ("dev.titles.queries.tsv", "dev.2-1-0.qrel.gz")

@@ -8,11 +8,11 @@ ranker.search("trials", {"query": {"match": {"title": "stroke"}}}, text="stroke"
 
 from __future__ import annotations
 
-from trifuse.ranker.clicks import ClickEvidence, ClickStore
+from trifuse.ranker.clicks.store import ClickEvidence, ClickStore
 from trifuse.ranker.errors import BodyError, RankerError, SearchRejected
 from trifuse.ranker.hybrid import HybridRanker
-from trifuse.ranker.profile_store import ProfileStore
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.profile import Profile
+from trifuse.ranker.profiles.store import ProfileStore
 
 __all__ = [
     "BodyError",

@@ -13,7 +13,7 @@ from typing import Any
 
 from trifuse.ranker.body import UserBody
 from trifuse.ranker.legs import leg_body
-from trifuse.ranker.profile_checks import MAX_DEPTH
+from trifuse.ranker.profiles.checks import MAX_DEPTH
 from trifuse.ranker.queries import items
 from trifuse.ranker.server import Answer
 from trifuse.ranker.types import Clause

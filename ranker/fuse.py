@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from trifuse.ranker.clicks.past_queries import similarity_of
 from trifuse.ranker.fusion import COMBINATIONS, NORMALIZATIONS, Fusion, LegHits, Scaling, combine
-from trifuse.ranker.past_queries import similarity_of
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.types import LEGS, Floats, Key, Similarity
 
 _OF_SIMILARITIES = ("softmax", "none")

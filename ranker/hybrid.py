@@ -17,8 +17,9 @@ from trifuse.ranker.lookups import LookUp, Lookups
 from trifuse.ranker.native import NativeRanker, check_native_request, require_native
 from trifuse.ranker.params import read_params
 from trifuse.ranker.plan import plan_filters
-from trifuse.ranker.profile_store import ProfileStore
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.profile import Profile
+from trifuse.ranker.profiles.served import ServedProfiles
+from trifuse.ranker.profiles.store import ProfileStore
 from trifuse.ranker.ranking import Ranking, rank
 from trifuse.ranker.request import Request
 from trifuse.ranker.response import build_response
@@ -32,7 +33,6 @@ from trifuse.ranker.retrieved import (
     unchecked,
 )
 from trifuse.ranker.searches import Documents, ask_legs, check, fetch
-from trifuse.ranker.served_profiles import ServedProfiles
 from trifuse.ranker.signals import encode
 from trifuse.ranker.target import check_collapse, index_expression
 from trifuse.ranker.targets import Targets

@@ -11,7 +11,7 @@
 
 NAME is the search index or alias, QUERY a past query's id, `hD` the half-life in days that the counts fade
 by: counts of two half-lives never meet in one key, and after a change the old ones expire by themselves. The
-records, and the 8 bytes by which they name a document, are those of `trifuse.ranker.click_records`; those of
+records, and the 8 bytes by which they name a document, are those of `trifuse.ranker.clicks.records`; those of
 a query that nothing was clicked for yet live for a day. A query is public once enough visitors made it. DAY
 is the day of the event, in days since 1970, so that a redelivered event finds the same marks.
 The braces are Redis Cluster's hash tag: all keys of one index share a slot, so that one command may name many

@@ -20,8 +20,8 @@ from trifuse.ranker.legs import (
 from trifuse.ranker.page import page_body, shows_query
 from trifuse.ranker.params import UrlParams
 from trifuse.ranker.plan import FilterPlan
-from trifuse.ranker.profile_checks import MAX_DEPTH
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.checks import MAX_DEPTH
+from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.signals import Encoded
 from trifuse.ranker.target import Target
 from trifuse.ranker.types import Clause, Key, Similarity

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from trifuse.ranker.clicked import Clicked
+from trifuse.ranker.clicks.past_queries import similarity_of
 from trifuse.ranker.fusion import Candidate, LegHits
-from trifuse.ranker.past_queries import similarity_of
 from trifuse.ranker.ranking import Ranking
 from trifuse.ranker.request import Request
 from trifuse.ranker.retrieved import Retrieved

@@ -8,14 +8,14 @@ from typing import Any
 
 from trifuse.ranker.clicked import Clicked
 from trifuse.ranker.errors import SearchRejected
-from trifuse.ranker.features import Features
 from trifuse.ranker.fuse import opinion
 from trifuse.ranker.fusion import LegHits
 from trifuse.ranker.page import key_of
+from trifuse.ranker.profiles.features import Features
+from trifuse.ranker.profiles.weights import Weighed, weighed
 from trifuse.ranker.request import Request
 from trifuse.ranker.server import Answer, reason_of, too_many_terms
 from trifuse.ranker.types import Key, LegReport
-from trifuse.ranker.weights import Weighed, weighed
 
 DELETED = 50
 """Of the best clicked documents so many may have been deleted since, and don't leave a page short."""

@@ -11,7 +11,7 @@ from trifuse.ranker.checks import checked
 from trifuse.ranker.errors import RankerError, SearchRejected
 from trifuse.ranker.lookups import LookUp
 from trifuse.ranker.page import key_of
-from trifuse.ranker.profile_checks import MAX_DEPTH
+from trifuse.ranker.profiles.checks import MAX_DEPTH
 from trifuse.ranker.request import Request
 from trifuse.ranker.server import Answer, as_sent, asking, too_many_terms
 from trifuse.ranker.types import Key

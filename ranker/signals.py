@@ -10,7 +10,7 @@ import numpy as np
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.templates import clean_text
 from trifuse.encoder.types import Encoder, Vectors
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.target import Target
 from trifuse.ranker.types import LegReport
 

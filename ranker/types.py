@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.types import Vectors
-from trifuse.ranker.click_settings import ClickSettings
-from trifuse.ranker.clicks import ClickEvidence
+from trifuse.ranker.clicks.settings import ClickSettings
+from trifuse.ranker.clicks.store import ClickEvidence
 
 Clause = dict[str, Any]
 """One query of OpenSearch's DSL: `{"term": {"status": "COMPLETED"}}`."""

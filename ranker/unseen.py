@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from trifuse.ranker.fusion import COMBINATIONS, LegHits
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.request import Request
 from trifuse.ranker.retrieved import Retrieved
 from trifuse.ranker.types import Key

@@ -18,6 +18,7 @@ from trifuse.deploy.cli.common import err, fail
 from trifuse.deploy.config import Settings, opensearch_client, redis_client, require_opensearch
 from trifuse.encoder.registry import load_encoder
 from trifuse.ranker import ClickStore, HybridRanker, Profile
+from trifuse.ranker.clicks.past_queries import normalize_query
 from trifuse.ranker.evaluation import Judgements, Queries, Ranked, rank_all, read_judgements, read_queries
 from trifuse.ranker.evaluation.frequencies import log_frequencies, of_queries, query_segments
 from trifuse.ranker.evaluation.inputs import read_frequencies
@@ -25,7 +26,6 @@ from trifuse.ranker.evaluation.measures import largest_cutoff
 from trifuse.ranker.evaluation.recording import RecordingLookup
 from trifuse.ranker.evaluation.report import evaluated_queries
 from trifuse.ranker.evaluation.runs import evaluation_depth
-from trifuse.ranker.past_queries import normalize_query
 
 REDIS_TIMEOUT_S = 30.0
 """Quality is measured, not speed."""

@@ -12,8 +12,8 @@ from trifuse.deploy.cli.profile_tables import changes_table, history_table, prof
 from trifuse.deploy.cli.ranking import json_object, profile_store, read_profile, usage
 from trifuse.deploy.errors import NotAnswering, NotConfigured
 from trifuse.ranker.errors import ProfileError, SearchUnavailable
-from trifuse.ranker.profile_versions import ProfileVersion, changes, check_name
-from trifuse.ranker.published import published
+from trifuse.ranker.profiles.published import published
+from trifuse.ranker.profiles.versions import ProfileVersion, changes, check_name
 
 ProfileArgument = Annotated[
     str, typer.Argument(metavar="PROFILE", help="A name, NAME@VERSION, weights, or a file of JSON.")

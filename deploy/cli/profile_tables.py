@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from trifuse.ranker import Profile
-from trifuse.ranker.click_settings import SEGMENTS
+from trifuse.ranker.clicks.settings import SEGMENTS
 from trifuse.ranker.evaluation.printing import as_typed
-from trifuse.ranker.profile_versions import ProfileVersion
+from trifuse.ranker.profiles.versions import ProfileVersion
 from trifuse.ranker.types import LEGS
 
 

@@ -16,9 +16,9 @@ from trifuse.deploy.config import opensearch_client, require_opensearch, resolve
 from trifuse.deploy.errors import NotConfigured
 from trifuse.ranker import BodyError, Profile
 from trifuse.ranker.errors import MeasureUnknown, ProfileError, SearchUnavailable
-from trifuse.ranker.profile_store import PROFILES_INDEX, ProfileStore
-from trifuse.ranker.profile_versions import Reference
-from trifuse.ranker.published import published
+from trifuse.ranker.profiles.published import published
+from trifuse.ranker.profiles.store import PROFILES_INDEX, ProfileStore
+from trifuse.ranker.profiles.versions import Reference
 from trifuse.ranker.server import asking
 
 BodyOption = Annotated[

@@ -13,10 +13,10 @@ import numpy as np
 from opensearchpy import OpenSearch
 from redis.client import NEVER_DECODE
 
-from trifuse.ranker.click_records import merged
-from trifuse.ranker.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.past_queries import queries_index
+from trifuse.ranker.clicks.records import merged
 from trifuse.ranker.keys import clicks_key
-from trifuse.ranker.past_queries import queries_index
 from trifuse.worker.clicks.indexes import events_index
 
 SAMPLE = 20_000

@@ -38,7 +38,7 @@ from trifuse.ranker import Profile
 from trifuse.ranker.body_template import fill_template
 from trifuse.ranker.errors import ProfileError, RankerError
 from trifuse.ranker.evaluation.inputs import read_ids
-from trifuse.ranker.profile_versions import ProfileVersion, check_name
+from trifuse.ranker.profiles.versions import ProfileVersion, check_name
 from trifuse.ranker.tuning import Collected, Measure, Space, Tuning, collect, tune
 from trifuse.ranker.tuning.selection import parted
 from trifuse.ranker.tuning.tuner import SEARCHES, TRIALS, check_search

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trifuse.ranker.click_redis import clicks_counted
-from trifuse.ranker.click_settings import segment_of
-from trifuse.ranker.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.past_queries import normalize_query, query_id
+from trifuse.ranker.clicks.reads import clicks_counted
+from trifuse.ranker.clicks.settings import segment_of
 from trifuse.ranker.errors import UnreadableInput
 from trifuse.ranker.evaluation.inputs import Frequencies
 from trifuse.ranker.keys import queries_key
-from trifuse.ranker.past_queries import normalize_query, query_id
 
 _BATCH = 10_000
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from trifuse.ranker.click_settings import SEGMENTS
+from trifuse.ranker.clicks.settings import SEGMENTS
 from trifuse.ranker.errors import UnreadableInput
 from trifuse.ranker.evaluation.lines import fault, read_lines
 

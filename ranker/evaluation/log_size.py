@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from trifuse.ranker.errors import ProfileError
 from trifuse.ranker.evaluation.report import Evaluation, by_segment
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.profile import Profile
 
 ALL = "ALL"
 WITHOUT = 0.0

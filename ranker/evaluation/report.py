@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trifuse.ranker.click_settings import SEGMENTS
+from trifuse.ranker.clicks.settings import SEGMENTS
 from trifuse.ranker.errors import NothingToEvaluate
 from trifuse.ranker.evaluation.comparison import Comparison, compare, mean
 from trifuse.ranker.evaluation.inputs import Judgements, check_grades

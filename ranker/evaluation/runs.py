@@ -11,8 +11,8 @@ from trifuse.ranker.body import LEXICAL_KEYS, PAGE_KEYS
 from trifuse.ranker.body_template import fill_template
 from trifuse.ranker.errors import ProfileError
 from trifuse.ranker.hybrid import HybridRanker
-from trifuse.ranker.profile_checks import MAX_DEPTH
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.checks import MAX_DEPTH
+from trifuse.ranker.profiles.profile import Profile
 
 CLICK_BUDGET_S = 10.0
 """Quality is measured, not speed: a click lookup that a slow machine delays still counts."""

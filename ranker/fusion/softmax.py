@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trifuse.ranker import click_weights
+from trifuse.ranker.clicks import weights as click_weights
 from trifuse.ranker.fusion.normalization import DEFAULT_SCALING, Scaling
 from trifuse.ranker.types import Floats
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from trifuse.ranker.errors import ProfileNotNative
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.profile import Profile
 
 NORMALIZATIONS = ("min_max", "l2", "z_score")
 """The server's."""

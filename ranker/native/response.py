@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from trifuse.ranker.clicked import Clicked
+from trifuse.ranker.clicks.past_queries import similarity_of
 from trifuse.ranker.native.query import NAME, NativeSearch
-from trifuse.ranker.past_queries import similarity_of
 from trifuse.ranker.request import Request
 from trifuse.ranker.response import about
 from trifuse.ranker.server import Answer

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from trifuse.ranker.errors import ProfileError
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.tuning.collected_query import CollectedQuery
 from trifuse.ranker.types import LEGS
 

@@ -10,16 +10,16 @@ from operator import itemgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from trifuse.ranker.click_settings import ClickSettings
-from trifuse.ranker.clicks import ClickEvidence
+from trifuse.ranker.clicks.settings import ClickSettings
+from trifuse.ranker.clicks.store import ClickEvidence
 from trifuse.ranker.errors import ProfileError
 from trifuse.ranker.fuse import fuse, opinion, opinions
 from trifuse.ranker.fusion import LegHits
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.profile import Profile
+from trifuse.ranker.profiles.weights import weighed
 from trifuse.ranker.retrieved import DELETED
 from trifuse.ranker.tuning.supported import SupportedClicks, opinion_of
 from trifuse.ranker.types import Floats, Key, Similarity
-from trifuse.ranker.weights import weighed
 
 Rows = NDArray[np.int64]
 

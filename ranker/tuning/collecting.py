@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from trifuse.ranker.body_template import fill_template
-from trifuse.ranker.click_settings import ClickSettings
 from trifuse.ranker.clicked import Clicked
-from trifuse.ranker.clicks import ClickEvidence
+from trifuse.ranker.clicks.settings import ClickSettings
+from trifuse.ranker.clicks.store import ClickEvidence
 from trifuse.ranker.errors import BodyError, SearchUnavailable
 from trifuse.ranker.evaluation.runs import patient, ranking_template
 from trifuse.ranker.hybrid import HybridRanker
 from trifuse.ranker.page import key_of
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.request import Request
 from trifuse.ranker.retrieved import read_answers, routed
 from trifuse.ranker.searches import ask_legs, check

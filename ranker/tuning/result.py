@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trifuse.ranker.evaluation.printing import as_text
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.tuning.space import Setting
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import numpy as np
 
 from trifuse.ranker.fusion import COMBINATIONS
 from trifuse.ranker.fusion.combination import weighted
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.tuning.collected import Collected
 from trifuse.ranker.tuning.collected_query import CollectedQuery, Rows
 from trifuse.ranker.tuning.contenders import refined

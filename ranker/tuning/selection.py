@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trifuse.ranker.click_settings import SEGMENTS
+from trifuse.ranker.clicks.settings import SEGMENTS
 from trifuse.ranker.errors import NothingToEvaluate
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.tuning.space import Setting
 from trifuse.ranker.types import Floats
 

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trifuse.ranker.click_settings import SEGMENTS
+from trifuse.ranker.clicks.settings import SEGMENTS
 from trifuse.ranker.errors import ProfileError
-from trifuse.ranker.profile_checks import MAX_WEIGHT
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.checks import MAX_WEIGHT
+from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.tuning.collected import Collected
 
 SHARES_OF_CLICKS = ("weighted_sum", "arithmetic_mean")

@@ -12,11 +12,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from trifuse.ranker.click_evidence import Clicks
-from trifuse.ranker.click_records import doc_hash
-from trifuse.ranker.click_settings import ClickSettings
-from trifuse.ranker.click_support import query_support
-from trifuse.ranker.click_weights import best_documents, document_scores
+from trifuse.ranker.clicks.evidence import Clicks
+from trifuse.ranker.clicks.records import doc_hash
+from trifuse.ranker.clicks.settings import ClickSettings
+from trifuse.ranker.clicks.support import query_support
+from trifuse.ranker.clicks.weights import best_documents, document_scores
 from trifuse.ranker.types import Floats, Key
 
 Rows = NDArray[np.int64]

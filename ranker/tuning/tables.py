@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from trifuse.ranker.fuse import normalized
 from trifuse.ranker.fusion import COMBINATIONS, LegHits, Table
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.tuning.collected_query import CollectedQuery, LegRows, Rows
 from trifuse.ranker.tuning.contenders import MISSING, contenders, places
 from trifuse.ranker.types import LEGS, Floats

@@ -10,7 +10,7 @@ import numpy as np
 from trifuse.ranker.errors import ProfileError
 from trifuse.ranker.evaluation.report import evaluated_queries
 from trifuse.ranker.evaluation.significance import bootstrap_ci, randomisation_p
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.tuning import cautions
 from trifuse.ranker.tuning.bayesian import optuna_search, require_optuna
 from trifuse.ranker.tuning.collected import Collected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from trifuse.ranker.past_queries import MAX_QUERY_CHARS, normalize_query
+from trifuse.ranker.clicks.past_queries import MAX_QUERY_CHARS, normalize_query
 from trifuse.worker.clicks.events import MAX_ID_BYTES, ClickEvent
 
 NOT_AN_EVENT = "not an event"

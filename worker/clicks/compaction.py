@@ -12,7 +12,7 @@ from typing import Any
 
 from redis.client import NEVER_DECODE
 
-from trifuse.ranker.click_records import compacted_all
+from trifuse.ranker.clicks.records import compacted_all
 from trifuse.ranker.keys import AGGREGATE_LIFETIME_S
 
 COMPACT_FROM = 64

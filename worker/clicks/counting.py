@@ -16,8 +16,8 @@ from typing import Any
 
 import msgspec
 
-from trifuse.ranker.click_records import RECORD_BYTES
-from trifuse.ranker.decay import HALF_LIFE_DAYS, MIN_HALF_LIFE_DAYS
+from trifuse.ranker.clicks.decay import HALF_LIFE_DAYS, MIN_HALF_LIFE_DAYS
+from trifuse.ranker.clicks.records import RECORD_BYTES
 from trifuse.ranker.keys import (
     AGGREGATE_LIFETIME_S,
     DAY_S,

@@ -26,7 +26,7 @@ from redis.exceptions import RedisError
 
 from trifuse.indexer.bulk import Action, bulk
 from trifuse.indexer.errors import ServerUnavailable
-from trifuse.ranker.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.decay import HALF_LIFE_DAYS
 from trifuse.worker.clicks.counting import MAX_A_DAY, MIN_VISITORS
 from trifuse.worker.clicks.errors import ClickStoreDown, NothingSelected, Unsettled
 from trifuse.worker.clicks.event_search import EventSearch

@@ -12,7 +12,7 @@ from trifuse.encoder.marks import VECTOR_FIELD
 from trifuse.encoder.spaces import EncoderSpace, Space, spaces_in_meta
 from trifuse.indexer.mapping import index_body
 from trifuse.indexer.names import name_fault
-from trifuse.ranker.past_queries import queries_index, query_space
+from trifuse.ranker.clicks.past_queries import queries_index, query_space
 from trifuse.worker.clicks.errors import SearchIndexMissing
 
 _KEYWORD: dict[str, Any] = {"type": "keyword"}

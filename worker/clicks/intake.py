@@ -22,9 +22,9 @@ from redis.exceptions import RedisError
 from trifuse.encoder.marks import VECTOR_FIELD
 from trifuse.indexer.errors import HintsUndelivered
 from trifuse.indexer.hints import Enqueue
-from trifuse.ranker.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.past_queries import normalize_query, queries_index
 from trifuse.ranker.keys import DAY_S, SEEN_LIFETIME_S
-from trifuse.ranker.past_queries import normalize_query, queries_index
 from trifuse.worker.clicks import checks
 from trifuse.worker.clicks.checks import Fault
 from trifuse.worker.clicks.counting import MAX_A_DAY, MIN_VISITORS, Counted, Counter

@@ -17,8 +17,8 @@ import msgspec
 import numpy as np
 from opensearchpy import OpenSearch
 
-from trifuse.ranker.click_records import Sums, merged
-from trifuse.ranker.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.records import Sums, merged
 from trifuse.ranker.keys import clicks_key, queries_key
 from trifuse.worker.clicks.coec import graded, smoothed_coec
 from trifuse.worker.clicks.compaction import read_strings

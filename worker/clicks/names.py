@@ -9,9 +9,9 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError
 from redis.client import NEVER_DECODE
 
-from trifuse.ranker.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.past_queries import queries_index
 from trifuse.ranker.keys import docs_key
-from trifuse.ranker.past_queries import queries_index
 
 
 def document_names(redis: Any, index: str, hashes: Sequence[bytes]) -> list[str | None]:

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from trifuse.ranker.click_records import RECORD, RECORD_BYTES, Records, doc_hash
+from trifuse.ranker.clicks.records import RECORD, RECORD_BYTES, Records, doc_hash
 from trifuse.ranker.keys import DAY_S
 from trifuse.worker.clicks.items import Item
 

@@ -14,8 +14,8 @@ from opensearchpy import OpenSearch
 
 from trifuse.indexer.bulk import Action, bulk
 from trifuse.indexer.errors import ServerUnavailable
-from trifuse.ranker.click_settings import segment_of
-from trifuse.ranker.past_queries import queries_index
+from trifuse.ranker.clicks.past_queries import queries_index
+from trifuse.ranker.clicks.settings import segment_of
 from trifuse.worker.clicks.indexes import clicks_of, events_index
 
 _ROUNDS = 10

@@ -12,7 +12,7 @@ from opensearchpy import OpenSearch
 from trifuse.encoder.marks import MARKS, VECTOR_FIELD
 from trifuse.indexer.bulk import Action, bulk
 from trifuse.indexer.errors import ServerUnavailable
-from trifuse.ranker.past_queries import queries_index
+from trifuse.ranker.clicks.past_queries import queries_index
 
 _ROUNDS = 10
 """Each ends with one of the writers that got in each other's way being done."""

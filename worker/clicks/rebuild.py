@@ -16,9 +16,9 @@ import msgspec
 from opensearchpy import OpenSearch
 from redis.exceptions import RedisError
 
-from trifuse.ranker.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.past_queries import queries_index
 from trifuse.ranker.keys import SEEN_LIFETIME_S
-from trifuse.ranker.past_queries import queries_index
 from trifuse.worker.clicks.caps import read_caps
 from trifuse.worker.clicks.counting import MAX_A_DAY, MAX_DOCS, MIN_VISITORS, Counter
 from trifuse.worker.clicks.errors import ClickStoreDown

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from trifuse.ranker.click_records import compacted
+from trifuse.ranker.clicks.past_queries import normalize_query
+from trifuse.ranker.clicks.records import compacted
 from trifuse.ranker.keys import DAY_S, SEEN_LIFETIME_S
-from trifuse.ranker.past_queries import normalize_query
 from trifuse.worker.clicks.caps import Caps
 from trifuse.worker.clicks.items import Item, items_of
 from trifuse.worker.clicks.packing import records_of

@@ -8,7 +8,7 @@ from typing import Any
 
 from redis.client import NEVER_DECODE
 
-from trifuse.ranker.click_records import doc_hash
+from trifuse.ranker.clicks.records import doc_hash
 from trifuse.ranker.keys import AGGREGATE_LIFETIME_S, clicks_key, docs_key, few_key, queries_key
 from trifuse.worker.clicks.compaction import read_strings
 from trifuse.worker.clicks.packing import visitor_mark

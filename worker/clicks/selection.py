@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from trifuse.ranker.past_queries import normalize_query, query_id
+from trifuse.ranker.clicks.past_queries import normalize_query, query_id
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True):

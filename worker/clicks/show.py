@@ -10,11 +10,11 @@ import msgspec
 import numpy as np
 from opensearchpy import OpenSearch
 
-from trifuse.ranker.click_records import merged
-from trifuse.ranker.click_redis import clicks_counted
-from trifuse.ranker.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.past_queries import normalize_query, query_id
+from trifuse.ranker.clicks.reads import clicks_counted
+from trifuse.ranker.clicks.records import merged
 from trifuse.ranker.keys import clicks_key, queries_key
-from trifuse.ranker.past_queries import normalize_query, query_id
 from trifuse.worker.clicks.compaction import read_strings
 from trifuse.worker.clicks.names import document_names, query_texts
 

@@ -10,8 +10,8 @@ from opensearchpy import OpenSearch
 
 from trifuse.indexer.bulk import Action, bulk
 from trifuse.indexer.errors import ServerUnavailable
+from trifuse.ranker.clicks.past_queries import normalize_query, query_id
 from trifuse.ranker.keys import DAY_S
-from trifuse.ranker.past_queries import normalize_query, query_id
 from trifuse.worker.clicks.checks import MAX_SHOWN
 from trifuse.worker.clicks.events import ClickEvent, impression_id
 from trifuse.worker.clicks.indexes import events_index

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from trifuse.ranker.click_records import doc_hash
+from trifuse.ranker.clicks.records import doc_hash
 from trifuse.ranker.keys import docs_key, seen_key, visits_key
 from trifuse.worker.clicks.event_search import EventSearch
 from trifuse.worker.clicks.packing import event_mark, visitor_mark

@@ -16,10 +16,10 @@ from trifuse.encoder.marks import VECTOR_FIELD, mark
 from trifuse.encoder.spaces import EncoderSpace, Space
 from trifuse.encoder.templates import TextTemplate, text_hash
 from trifuse.indexer.mapping import index_body
-from trifuse.ranker.click_records import doc_hash, merged, pack
-from trifuse.ranker.click_redis import clicks_counted
+from trifuse.ranker.clicks.past_queries import normalize_query, queries_index, query_id, query_space
+from trifuse.ranker.clicks.reads import clicks_counted
+from trifuse.ranker.clicks.records import doc_hash, merged, pack
 from trifuse.ranker.keys import clicks_key, docs_key, queries_key
-from trifuse.ranker.past_queries import normalize_query, queries_index, query_id, query_space
 from trifuse.worker.clicks.indexes import ensure_log
 from trifuse.worker.clicks.intake import Intake
 

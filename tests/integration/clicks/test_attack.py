@@ -12,8 +12,8 @@ import pytest
 from opensearchpy import OpenSearch
 from redis import Redis
 
-from trifuse.ranker.click_settings import ClickSettings
-from trifuse.ranker.clicks import ClickStore
+from trifuse.ranker.clicks.settings import ClickSettings
+from trifuse.ranker.clicks.store import ClickStore
 from trifuse.worker.clicks.events import ClickEvent
 from trifuse.worker.clicks.intake import Intake
 

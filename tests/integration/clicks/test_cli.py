@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 from trifuse.deploy.cli.app import app, main
 from trifuse.encoder.errors import TrifuseError
-from trifuse.ranker.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.decay import HALF_LIFE_DAYS
 from trifuse.ranker.keys import queries_key
 
 Run = Callable[..., Result]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from redis import Redis
 from redis.crc import key_slot
 
-from trifuse.ranker.click_records import doc_hash
+from trifuse.ranker.clicks.records import doc_hash
 from trifuse.ranker.keys import (
     AGGREGATE_LIFETIME_S,
     DAY_S,

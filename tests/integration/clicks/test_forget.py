@@ -19,11 +19,11 @@ from redis import Redis
 
 from trifuse.encoder.marks import VECTOR_FIELD
 from trifuse.encoder.spaces import EncoderSpace
-from trifuse.ranker.click_records import merged
-from trifuse.ranker.click_redis import clicks_counted
-from trifuse.ranker.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.past_queries import queries_index, query_id
+from trifuse.ranker.clicks.reads import clicks_counted
+from trifuse.ranker.clicks.records import merged
 from trifuse.ranker.keys import clicks_key, docs_key, few_key, queries_key
-from trifuse.ranker.past_queries import queries_index, query_id
 from trifuse.worker.clicks.compaction import read_strings
 from trifuse.worker.clicks.errors import NothingSelected
 from trifuse.worker.clicks.events import ClickEvent

@@ -10,11 +10,11 @@ import pytest
 from opensearchpy import OpenSearch
 from redis import Redis
 
-from trifuse.ranker.click_records import RECORD_BYTES, merged
-from trifuse.ranker.clicks import ClickStore
-from trifuse.ranker.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.past_queries import query_id
+from trifuse.ranker.clicks.records import RECORD_BYTES, merged
+from trifuse.ranker.clicks.store import ClickStore
 from trifuse.ranker.keys import clicks_key
-from trifuse.ranker.past_queries import query_id
 from trifuse.worker.clicks.counting import Counter
 from trifuse.worker.clicks.items import Item
 

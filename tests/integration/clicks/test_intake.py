@@ -12,7 +12,7 @@ from redis import Redis
 
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.indexer.errors import ServerUnavailable
-from trifuse.ranker.past_queries import normalize_query, queries_index, query_id
+from trifuse.ranker.clicks.past_queries import normalize_query, queries_index, query_id
 from trifuse.worker.clicks import checks
 from trifuse.worker.clicks.checks import Fault
 from trifuse.worker.clicks.errors import ClickStoreDown, SearchIndexMissing

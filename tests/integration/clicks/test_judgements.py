@@ -15,7 +15,7 @@ from redis import Redis
 from typer.testing import CliRunner, Result
 
 from trifuse.deploy.cli.app import app
-from trifuse.ranker.past_queries import normalize_query, query_id
+from trifuse.ranker.clicks.past_queries import normalize_query, query_id
 from trifuse.worker.clicks.errors import NothingJudged, SearchIndexMissing
 from trifuse.worker.clicks.events import ClickEvent
 from trifuse.worker.clicks.forget import forget

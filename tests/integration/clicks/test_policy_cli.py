@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 from trifuse.deploy.cli.app import app
 from trifuse.encoder.errors import TrifuseError
-from trifuse.ranker.past_queries import normalize_query, query_id
+from trifuse.ranker.clicks.past_queries import normalize_query, query_id
 from trifuse.worker.clicks.forgotten import remember
 from trifuse.worker.clicks.indexes import events_index
 from trifuse.worker.clicks.positions import DEFAULT_CURVE

@@ -14,7 +14,7 @@ from redis import Redis
 from redis.client import NEVER_DECODE
 
 from trifuse.encoder.spaces import EncoderSpace
-from trifuse.ranker.past_queries import queries_index, query_id, query_space
+from trifuse.ranker.clicks.past_queries import queries_index, query_id, query_space
 from trifuse.worker.clicks import checks
 from trifuse.worker.clicks import rebuild as module
 from trifuse.worker.clicks.errors import SearchIndexMissing

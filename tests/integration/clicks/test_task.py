@@ -10,7 +10,7 @@ import pytest
 from opensearchpy import OpenSearch
 from redis import Redis
 
-from trifuse.ranker.clicks import ClickStore
+from trifuse.ranker.clicks.store import ClickStore
 from trifuse.worker.app import create_app
 from trifuse.worker.clicks.errors import ClicksUndelivered
 from trifuse.worker.clicks.events import ClickEvent

@@ -12,10 +12,10 @@ from redis import Redis
 
 from trifuse.deploy.config import opensearch_client, redis_client, resolve
 from trifuse.indexer.mapping import index_body
-from trifuse.ranker.click_settings import ClickSettings
-from trifuse.ranker.clicks import ClickStore
+from trifuse.ranker.clicks.past_queries import query_id
+from trifuse.ranker.clicks.settings import ClickSettings
+from trifuse.ranker.clicks.store import ClickStore
 from trifuse.ranker.keys import clicks_key
-from trifuse.ranker.past_queries import query_id
 from trifuse.worker.clicks.events import ClickEvent
 from trifuse.worker.clicks.intake import Intake
 from trifuse.worker.clicks.rebuild import rebuild

@@ -14,7 +14,7 @@ from trifuse.encoder.spaces import EncoderSpace, Space, meta_with_space
 from trifuse.encoder.templates import TextTemplate
 from trifuse.encoder.types import Encoding, Vectors
 from trifuse.ranker import ClickEvidence, HybridRanker, Profile
-from trifuse.ranker.click_settings import ClickSettings
+from trifuse.ranker.clicks.settings import ClickSettings
 
 SPACE = EncoderSpace("tiny", "r1", "fp32", "cls", 3, True, "cosine")
 PROPERTIES: dict[str, Any] = {

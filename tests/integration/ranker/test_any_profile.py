@@ -15,11 +15,11 @@ from trifuse.encoder.marks import VECTOR_FIELD, mark
 from trifuse.encoder.templates import text_hash
 from trifuse.ranker import ClickStore, HybridRanker, Profile
 from trifuse.ranker.body_template import fill_template
-from trifuse.ranker.click_settings import SEGMENTS, ClickSettings
+from trifuse.ranker.clicks.past_queries import queries_index, query_id, query_space
+from trifuse.ranker.clicks.settings import SEGMENTS, ClickSettings
 from trifuse.ranker.evaluation import rank_all
 from trifuse.ranker.fusion import COMBINATIONS, NORMALIZATIONS
-from trifuse.ranker.past_queries import queries_index, query_id, query_space
-from trifuse.ranker.rules import Rule
+from trifuse.ranker.profiles.rules import Rule
 from trifuse.ranker.tuning import collect
 from trifuse.ranker.types import LEGS
 from trifuse.worker.clicks.events import ClickEvent

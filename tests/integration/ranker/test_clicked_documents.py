@@ -8,7 +8,7 @@ from typing import Any
 from opensearchpy import OpenSearch
 
 from trifuse.ranker import HybridRanker, Profile
-from trifuse.ranker.click_settings import ClickSettings
+from trifuse.ranker.clicks.settings import ClickSettings
 
 STROKE = {"query": {"match": {"title": "stroke"}}}
 MINE = {"term": {"tenant": "a"}}

@@ -15,8 +15,8 @@ from redis import Redis
 from trifuse.encoder.marks import VECTOR_FIELD, mark
 from trifuse.encoder.templates import text_hash
 from trifuse.ranker import ClickStore, HybridRanker, Profile
-from trifuse.ranker.click_settings import ClickSettings
-from trifuse.ranker.past_queries import queries_index, query_id, query_space
+from trifuse.ranker.clicks.past_queries import queries_index, query_id, query_space
+from trifuse.ranker.clicks.settings import ClickSettings
 from trifuse.worker.clicks.events import ClickEvent
 from trifuse.worker.clicks.intake import Intake
 

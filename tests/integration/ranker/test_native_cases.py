@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from trifuse.ranker import Profile
-from trifuse.ranker.click_settings import ClickSettings
+from trifuse.ranker.clicks.settings import ClickSettings
 from trifuse.ranker.errors import ProfileNotNative
 
 STROKE = {"query": {"match": {"title": "stroke"}}}

@@ -10,7 +10,7 @@ import pytest
 from opensearchpy import OpenSearch
 
 from trifuse.ranker import HybridRanker, Profile
-from trifuse.ranker.click_settings import ClickSettings
+from trifuse.ranker.clicks.settings import ClickSettings
 
 STROKE = {"query": {"match": {"title": "stroke adults"}}}
 WEIGHTS = {"lexical": 3.0, "dense": 2.0, "clicks": 1.0}

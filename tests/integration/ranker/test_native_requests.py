@@ -15,7 +15,7 @@ from opensearchpy import OpenSearch
 from trifuse.encoder.spaces import Space, meta_with_space
 from trifuse.encoder.templates import TextTemplate
 from trifuse.ranker import BodyError, HybridRanker, Profile, SearchRejected
-from trifuse.ranker.click_settings import ClickSettings
+from trifuse.ranker.clicks.settings import ClickSettings
 
 STROKE = {"query": {"match": {"title": "stroke"}}}
 MINE = {"term": {"tenant": "a"}}

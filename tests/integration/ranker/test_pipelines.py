@@ -11,7 +11,7 @@ import pytest
 from opensearchpy import OpenSearch
 
 from trifuse.ranker import BodyError, HybridRanker, Profile, SearchRejected
-from trifuse.ranker.click_settings import ClickSettings
+from trifuse.ranker.clicks.settings import ClickSettings
 from trifuse.ranker.errors import ProfileNotNative
 
 STROKE = {"query": {"match": {"title": "stroke"}}}

@@ -15,7 +15,7 @@ import pytest
 from opensearchpy import OpenSearch
 
 from trifuse.ranker.errors import ProfileMissing
-from trifuse.ranker.profile_store import PROFILES_INDEX, ProfileStore
+from trifuse.ranker.profiles.store import PROFILES_INDEX, ProfileStore
 
 TRIFUSE = "from trifuse.deploy.cli import main; main()"
 

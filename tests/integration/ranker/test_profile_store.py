@@ -12,11 +12,11 @@ import pytest
 from opensearchpy import OpenSearch
 
 from trifuse.deploy.local.status import embedded_indexes
-from trifuse.ranker.click_settings import ClickSettings
+from trifuse.ranker.clicks.settings import ClickSettings
 from trifuse.ranker.errors import ProfileError, ProfileMissing, ProfileNotNative, SearchUnavailable
-from trifuse.ranker.profile_store import ProfileStore
-from trifuse.ranker.profiles import Profile
-from trifuse.ranker.published import published
+from trifuse.ranker.profiles.profile import Profile
+from trifuse.ranker.profiles.published import published
+from trifuse.ranker.profiles.store import ProfileStore
 
 MINE = Profile(name="mine", weights={"lexical": 0.4, "dense": 0.6})
 

@@ -28,8 +28,8 @@ from trifuse.encoder.templates import TextTemplate, text_hash
 from trifuse.encoder.types import Encoding, Vectors
 from trifuse.indexer.mapping import index_body
 from trifuse.ranker import ClickStore, HybridRanker, Profile
-from trifuse.ranker.past_queries import queries_index, query_id, query_space
-from trifuse.ranker.published import published
+from trifuse.ranker.clicks.past_queries import queries_index, query_id, query_space
+from trifuse.ranker.profiles.published import published
 from trifuse.worker.clicks.events import ClickEvent
 from trifuse.worker.clicks.intake import Intake
 

@@ -14,8 +14,8 @@ from opensearchpy import OpenSearch
 
 from trifuse.ranker import HybridRanker, Profile
 from trifuse.ranker.errors import BodyError, ProfileError, ProfileMissing
-from trifuse.ranker.profile_store import PROFILES_INDEX, ProfileStore
-from trifuse.ranker.rules import Rule
+from trifuse.ranker.profiles.rules import Rule
+from trifuse.ranker.profiles.store import PROFILES_INDEX, ProfileStore
 
 LEXICAL = {"lexical": 1.0, "dense": 0.0, "clicks": 0.0}
 DENSE = {"lexical": 0.0, "dense": 1.0, "clicks": 0.0}

@@ -13,7 +13,7 @@ from trifuse.encoder.errors import SpaceMismatch
 from trifuse.encoder.spaces import EncoderSpace, Space, meta_with_space
 from trifuse.encoder.templates import TextTemplate
 from trifuse.ranker import HybridRanker, Profile
-from trifuse.ranker.click_settings import ClickSettings
+from trifuse.ranker.clicks.settings import ClickSettings
 from trifuse.ranker.errors import ProfileNotNative
 
 CLIENT = Profile(

@@ -20,7 +20,7 @@ from trifuse.encoder.spaces import spaces_in_meta
 from trifuse.indexer.ensure import ensure_index
 from trifuse.indexer.mapping import index_body
 from trifuse.ranker import ClickStore, HybridRanker, Profile
-from trifuse.ranker.past_queries import queries_index
+from trifuse.ranker.clicks.past_queries import queries_index
 from trifuse.worker.clicks.events import ClickEvent
 from trifuse.worker.clicks.intake import Intake
 from trifuse.worker.clicks.rebuild import rebuild

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from past_clicks import PastClicks, clicked_ids, past_clicks
 
-from trifuse.ranker.past_queries import query_id
+from trifuse.ranker.clicks.past_queries import query_id
 
 
 def unit(rng: np.random.Generator, rows: int) -> np.ndarray:

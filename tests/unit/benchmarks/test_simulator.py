@@ -12,8 +12,8 @@ import pytest
 from simulator import ClickModel, attack, popularity, simulate
 from spelling import misspelled
 
-from trifuse.ranker.click_settings import segment_of
-from trifuse.ranker.past_queries import normalize_query
+from trifuse.ranker.clicks.past_queries import normalize_query
+from trifuse.ranker.clicks.settings import segment_of
 from trifuse.worker.clicks.checks import fault
 from trifuse.worker.clicks.events import ClickEvent
 

@@ -9,7 +9,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trifuse.ranker.click_records import doc_hash, pack
+from trifuse.ranker.clicks.records import doc_hash, pack
 from trifuse.worker.clicks.items import Item
 from trifuse.worker.clicks.packing import event_mark, names_of, packed, records_of, visitor_mark
 

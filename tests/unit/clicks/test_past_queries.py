@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trifuse.encoder.spaces import EncoderSpace
-from trifuse.ranker.past_queries import (
+from trifuse.ranker.clicks.past_queries import (
     normalize_query,
     queries_index,
     query_id,

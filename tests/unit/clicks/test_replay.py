@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trifuse.ranker.click_records import doc_hash, merged
+from trifuse.ranker.clicks.records import doc_hash, merged
 from trifuse.worker.clicks.caps import Caps
 from trifuse.worker.clicks.replay import Replay, Rules
 from trifuse.worker.clicks.store import StoredEvent, visit_of

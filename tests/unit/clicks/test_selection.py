@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trifuse.ranker.past_queries import query_id
+from trifuse.ranker.clicks.past_queries import query_id
 from trifuse.worker.clicks.selection import Selection
 
 ASTHMA = query_id("asthma")

@@ -14,7 +14,7 @@ from trifuse.deploy.cli import profile
 from trifuse.deploy.cli.ranking import read_profile
 from trifuse.ranker import Profile
 from trifuse.ranker.errors import ProfileError
-from trifuse.ranker.published import published
+from trifuse.ranker.profiles.published import published
 
 
 @pytest.fixture(autouse=True)

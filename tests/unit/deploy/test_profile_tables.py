@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 
 from trifuse.deploy.cli.profile_tables import changes_table, history_table
-from trifuse.ranker.profile_versions import ProfileVersion
+from trifuse.ranker.profiles.versions import ProfileVersion
 
 HOSTILE = "\x1b[31m[/x] \x9b2J"
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trifuse.ranker.click_settings import ClickSettings
+from trifuse.ranker.clicks.settings import ClickSettings
 from trifuse.ranker.fuse import fuse, opinion
 from trifuse.ranker.fusion import COMBINATIONS, NORMALIZATIONS, Candidate, LegHits
 from trifuse.ranker.fusion.ranked import LegValue
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.types import LEGS, Key
 
 

@@ -15,11 +15,11 @@ import pytest
 
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.types import Vectors
-from trifuse.ranker.click_settings import ClickSettings
 from trifuse.ranker.clicked import Clicked
-from trifuse.ranker.clicks import ClickEvidence
+from trifuse.ranker.clicks.settings import ClickSettings
+from trifuse.ranker.clicks.store import ClickEvidence
 from trifuse.ranker.lookups import MOST_AT_ONCE, Lookups
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.signals import Encoded
 from trifuse.ranker.target import read_target
 from trifuse.ranker.types import LegReport

@@ -11,7 +11,7 @@ from trifuse.ranker.body_template import fill_template
 from trifuse.ranker.errors import BodyError, ProfileError
 from trifuse.ranker.nesting import MOST_LEVELS, check_nesting
 from trifuse.ranker.plan import plan_filters
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.profile import Profile
 
 
 def nested(levels: int) -> dict[str, Any]:

@@ -7,15 +7,15 @@ import pytest
 
 from trifuse.ranker.body import read_body
 from trifuse.ranker.clicked import Clicked
-from trifuse.ranker.clicks import ClickEvidence
+from trifuse.ranker.clicks.store import ClickEvidence
 from trifuse.ranker.errors import SearchRejected
 from trifuse.ranker.fusion import LegHits
 from trifuse.ranker.params import read_params
 from trifuse.ranker.plan import plan_filters
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.profile import Profile
+from trifuse.ranker.profiles.rules import Rule
 from trifuse.ranker.request import Request
 from trifuse.ranker.retrieved import DELETED, confirmed, presumed, read_answers, unchecked
-from trifuse.ranker.rules import Rule
 from trifuse.ranker.server import Answer
 from trifuse.ranker.signals import Encoded
 from trifuse.ranker.target import read_target

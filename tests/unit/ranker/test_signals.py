@@ -10,7 +10,7 @@ from trifuse.encoder.errors import SpaceMismatch
 from trifuse.encoder.spaces import EncoderSpace, Space, meta_with_space
 from trifuse.encoder.templates import TextTemplate
 from trifuse.encoder.types import Encoding, Vectors
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.signals import Encoded, encode
 from trifuse.ranker.target import Target, read_target
 from trifuse.ranker.types import LegReport

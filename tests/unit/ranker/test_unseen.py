@@ -8,10 +8,10 @@ import pytest
 
 from trifuse.ranker.body import read_body
 from trifuse.ranker.clicked import Clicked
-from trifuse.ranker.clicks import ClickEvidence
+from trifuse.ranker.clicks.store import ClickEvidence
 from trifuse.ranker.params import read_params
 from trifuse.ranker.plan import plan_filters
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.request import Request
 from trifuse.ranker.response import total_hits
 from trifuse.ranker.retrieved import Retrieved, read_answers

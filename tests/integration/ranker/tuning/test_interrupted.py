@@ -17,7 +17,7 @@ from opensearchpy import OpenSearch
 
 from trifuse.ranker import HybridRanker, Profile
 from trifuse.ranker.errors import SearchUnavailable
-from trifuse.ranker.profile_store import PROFILES_INDEX, ProfileStore
+from trifuse.ranker.profiles.store import PROFILES_INDEX, ProfileStore
 from trifuse.ranker.tuning import collect
 
 CLI = "from trifuse.deploy.cli import main; main()"

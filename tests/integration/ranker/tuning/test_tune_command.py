@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from opensearchpy import OpenSearch
 
-from trifuse.ranker.profile_store import ProfileStore
+from trifuse.ranker.profiles.store import ProfileStore
 
 CLI = "from trifuse.deploy.cli import main; main()"
 BODY = {"query": {"match": {"title": "{{text}}"}}, "post_filter": {"term": {"tenant": "x"}}, "size": 3}

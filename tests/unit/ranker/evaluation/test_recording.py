@@ -7,7 +7,7 @@ from typing import Any
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.types import Vectors
 from trifuse.ranker import ClickEvidence
-from trifuse.ranker.click_settings import ClickSettings
+from trifuse.ranker.clicks.settings import ClickSettings
 from trifuse.ranker.evaluation.recording import RecordingLookup
 
 EVIDENCE = ClickEvidence({"d": 1.0}, frequency=3, segment="TAIL")

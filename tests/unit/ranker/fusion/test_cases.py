@@ -13,7 +13,7 @@ from trifuse.ranker.fuse import fuse
 from trifuse.ranker.fusion import COMBINATIONS, NORMALIZATIONS, Fusion, LegHits, Scaling, combine
 from trifuse.ranker.fusion.dbsf import three_deviations
 from trifuse.ranker.fusion.normalization import Normalization
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.types import Key
 
 PAIRS = list(itertools.product(NORMALIZATIONS, COMBINATIONS))

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from trifuse.ranker import Profile
-from trifuse.ranker.click_settings import ClickSettings
+from trifuse.ranker.clicks.settings import ClickSettings
 from trifuse.ranker.errors import ProfileError, ProfileNotNative
 from trifuse.ranker.native.pipeline import fusing_pipeline, require_native, shares
-from trifuse.ranker.rules import Rule
+from trifuse.ranker.profiles.rules import Rule
 
 TWO: dict[str, Any] = {"weights": {"lexical": 3, "dense": 1}}
 HALVES = {"lexical": 0.75, "dense": 0.25}

@@ -14,7 +14,7 @@ from trifuse.ranker.native.query import (
     native_search_of,
     scoring,
 )
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.request import Request
 
 STROKE = {"match": {"title": "stroke"}}

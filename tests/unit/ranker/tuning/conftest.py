@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from trifuse.ranker.click_evidence import Clicks
-from trifuse.ranker.click_lookup import Lookup, PastQuery
-from trifuse.ranker.click_records import doc_hash, pack
-from trifuse.ranker.click_settings import ClickSettings
-from trifuse.ranker.clicks import ClickEvidence
+from trifuse.ranker.clicks.evidence import Clicks
+from trifuse.ranker.clicks.lookup import Lookup, PastQuery
+from trifuse.ranker.clicks.records import doc_hash, pack
+from trifuse.ranker.clicks.settings import ClickSettings
+from trifuse.ranker.clicks.store import ClickEvidence
 from trifuse.ranker.tuning.collected_query import CollectedQuery
 from trifuse.ranker.types import Key
 

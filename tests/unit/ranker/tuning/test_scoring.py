@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from trifuse.ranker import Profile
-from trifuse.ranker.click_settings import ClickSettings
+from trifuse.ranker.clicks.settings import ClickSettings
 from trifuse.ranker.errors import ProfileError
 from trifuse.ranker.evaluation.measures import measure_run
 from trifuse.ranker.fusion import COMBINATIONS, NORMALIZATIONS

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from trifuse.ranker import Profile
-from trifuse.ranker.click_settings import ClickSettings
+from trifuse.ranker.clicks.settings import ClickSettings
 from trifuse.ranker.errors import ProfileError
-from trifuse.ranker.rules import Rule
+from trifuse.ranker.profiles.rules import Rule
 from trifuse.ranker.tuning import Collected, CollectedQuery
 from trifuse.ranker.tuning.space import Setting, Space
 from trifuse.ranker.types import Key

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trifuse.ranker.click_records import (
+from trifuse.ranker.clicks.records import (
     RECORD_BYTES,
     Sums,
     compacted,

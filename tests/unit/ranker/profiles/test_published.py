@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from trifuse.ranker.profiles import Profile
-from trifuse.ranker.published import published
+from trifuse.ranker.profiles.profile import Profile
+from trifuse.ranker.profiles.published import published
 
 
 def test_each_stands_under_its_name() -> None:

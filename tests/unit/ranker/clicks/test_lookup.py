@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from trifuse.ranker.click_lookup import Lookup, PastQuery
-from trifuse.ranker.click_settings import ClickSettings
-from trifuse.ranker.past_queries import query_id
+from trifuse.ranker.clicks.lookup import Lookup, PastQuery
+from trifuse.ranker.clicks.past_queries import query_id
+from trifuse.ranker.clicks.settings import ClickSettings
 
 
 def past(text: str, similarity: float = 1.0) -> PastQuery:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trifuse.ranker.click_records import Sums
-from trifuse.ranker.click_weights import (
+from trifuse.ranker.clicks.records import Sums
+from trifuse.ranker.clicks.weights import (
     best_documents,
     clicked,
     document_scores,

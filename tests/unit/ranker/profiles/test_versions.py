@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from trifuse.ranker.click_settings import ClickSettings
-from trifuse.ranker.profile_versions import Reference, changes
-from trifuse.ranker.profiles import Profile
-from trifuse.ranker.rules import Rule
+from trifuse.ranker.clicks.settings import ClickSettings
+from trifuse.ranker.profiles.profile import Profile
+from trifuse.ranker.profiles.rules import Rule
+from trifuse.ranker.profiles.versions import Reference, changes
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from trifuse.ranker.click_settings import ClickSettings
+from trifuse.ranker.clicks.settings import ClickSettings
 from trifuse.ranker.errors import ProfileError
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.profiles.profile import Profile
 
 
 def test_defaults_give_lexical_and_dense_the_same_weight() -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from trifuse.ranker.errors import ProfileError
-from trifuse.ranker.profiles import Profile
-from trifuse.ranker.published import published
+from trifuse.ranker.profiles.profile import Profile
+from trifuse.ranker.profiles.published import published
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
 _REFERENCE = re.compile(rf"({_NAME.pattern})(?:@([1-9][0-9]{{0,8}}))?", re.ASCII)

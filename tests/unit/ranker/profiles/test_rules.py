@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from trifuse.ranker.errors import ProfileError
-from trifuse.ranker.features import Features
-from trifuse.ranker.profiles import Profile
-from trifuse.ranker.rules import Rule, first_rule
+from trifuse.ranker.profiles.features import Features
+from trifuse.ranker.profiles.profile import Profile
+from trifuse.ranker.profiles.rules import Rule, first_rule
 
 
 @pytest.mark.parametrize(

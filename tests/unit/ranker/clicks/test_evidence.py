@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trifuse.ranker.click_evidence import ClickEvidence, Clicks, SimilarQuery
-from trifuse.ranker.click_lookup import Lookup, PastQuery
-from trifuse.ranker.click_records import doc_hash, pack
-from trifuse.ranker.click_settings import WEIGHTINGS, ClickSettings
-from trifuse.ranker.past_queries import query_id
+from trifuse.ranker.clicks.evidence import ClickEvidence, Clicks, SimilarQuery
+from trifuse.ranker.clicks.lookup import Lookup, PastQuery
+from trifuse.ranker.clicks.past_queries import query_id
+from trifuse.ranker.clicks.records import doc_hash, pack
+from trifuse.ranker.clicks.settings import WEIGHTINGS, ClickSettings
 
 DAY = 86_400
 NOW = 1_750_000_000.0

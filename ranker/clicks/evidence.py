@@ -10,11 +10,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trifuse.ranker.click_lookup import Lookup, PastQuery
-from trifuse.ranker.click_records import DOC_BYTES, Sums, doc_hash, merged
-from trifuse.ranker.click_settings import TAIL
-from trifuse.ranker.click_support import query_support
-from trifuse.ranker.click_weights import (
+from trifuse.ranker.clicks.lookup import Lookup, PastQuery
+from trifuse.ranker.clicks.records import DOC_BYTES, Sums, doc_hash, merged
+from trifuse.ranker.clicks.settings import TAIL
+from trifuse.ranker.clicks.support import query_support
+from trifuse.ranker.clicks.weights import (
     Floats,
     best_documents,
     clicked,

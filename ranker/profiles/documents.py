@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from trifuse.ranker.profile_versions import ProfileVersion, Reference
+from trifuse.ranker.profiles.versions import ProfileVersion, Reference
 
 VERSION, CURRENT = "version", "current"
 """The kinds of documents."""

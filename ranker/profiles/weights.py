@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from trifuse.ranker.features import Features
 from trifuse.ranker.fusion import LegHits
-from trifuse.ranker.profiles import Profile
-from trifuse.ranker.rules import first_rule
+from trifuse.ranker.profiles.features import Features
+from trifuse.ranker.profiles.profile import Profile
+from trifuse.ranker.profiles.rules import first_rule
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from trifuse.ranker.click_records import Sums
+from trifuse.ranker.clicks.records import Sums
 
 Floats = NDArray[np.float64]
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from trifuse.ranker.errors import ProfileMissing, SearchUnavailable
-from trifuse.ranker.profile_versions import ProfileVersion
-from trifuse.ranker.profiles import Profile
-from trifuse.ranker.published import published
-from trifuse.ranker.served_profiles import Served, ServedProfiles
+from trifuse.ranker.profiles.profile import Profile
+from trifuse.ranker.profiles.published import published
+from trifuse.ranker.profiles.served import Served, ServedProfiles
+from trifuse.ranker.profiles.versions import ProfileVersion
 
 MINE = Profile(name="mine", depth=50)
 

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from trifuse.ranker.click_settings import HEAD, TAIL, TORSO, ClickSettings
-from trifuse.ranker.profiles import Profile
+from trifuse.ranker.clicks.settings import HEAD, TAIL, TORSO, ClickSettings
+from trifuse.ranker.profiles.profile import Profile
 
 N = 1000
 """The paper's m and n."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from trifuse.ranker.click_records import doc_hash
+from trifuse.ranker.clicks.records import doc_hash
 
 LIMIT = 100_000
 """About 20 MB."""

@@ -21,14 +21,14 @@ from redis.exceptions import RedisError
 
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.types import Vectors
-from trifuse.ranker.click_evidence import ClickEvidence, Clicks, SimilarQuery
-from trifuse.ranker.click_lookup import Lookup, PastQuery
-from trifuse.ranker.click_names import DocumentNames
-from trifuse.ranker.click_redis import bounded, read_clicks, read_names
-from trifuse.ranker.click_settings import MAX_CANDIDATES, ClickSettings, segment_of
-from trifuse.ranker.decay import HALF_LIFE_DAYS
-from trifuse.ranker.past_queries import MAX_QUERY_CHARS, normalize_query, query_id
-from trifuse.ranker.similar import Near, NoSimilar, find_similar, search_along
+from trifuse.ranker.clicks.decay import HALF_LIFE_DAYS
+from trifuse.ranker.clicks.evidence import ClickEvidence, Clicks, SimilarQuery
+from trifuse.ranker.clicks.lookup import Lookup, PastQuery
+from trifuse.ranker.clicks.names import DocumentNames
+from trifuse.ranker.clicks.past_queries import MAX_QUERY_CHARS, normalize_query, query_id
+from trifuse.ranker.clicks.reads import bounded, read_clicks, read_names
+from trifuse.ranker.clicks.settings import MAX_CANDIDATES, ClickSettings, segment_of
+from trifuse.ranker.clicks.similar import Near, NoSimilar, find_similar, search_along
 
 __all__ = ["ClickEvidence", "ClickStore", "SimilarQuery", "normalize_query"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from trifuse.ranker.click_settings import ClickSettings, segment_of
+from trifuse.ranker.clicks.settings import ClickSettings, segment_of
 from trifuse.ranker.errors import ProfileError
 
 

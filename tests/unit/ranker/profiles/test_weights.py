@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from trifuse.ranker.click_settings import ClickSettings
+from trifuse.ranker.clicks.settings import ClickSettings
 from trifuse.ranker.fusion import LegHits
-from trifuse.ranker.profiles import Profile
-from trifuse.ranker.rules import Rule
+from trifuse.ranker.profiles.profile import Profile
+from trifuse.ranker.profiles.rules import Rule
+from trifuse.ranker.profiles.weights import Weighed, weighed
 from trifuse.ranker.types import Key
-from trifuse.ranker.weights import Weighed, weighed
 
 HITS = {
     "lexical": LegHits((Key("a", "i"), Key("b", "i")), (2.0, 2.0)),

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from trifuse.ranker.features import Features, entropy
+from trifuse.ranker.profiles.features import Features, entropy
 
 
 def test_entropy_of_two_hits_by_hand() -> None:

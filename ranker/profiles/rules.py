@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from trifuse.ranker.click_settings import SEGMENTS
+from trifuse.ranker.clicks.settings import SEGMENTS
 from trifuse.ranker.errors import ProfileError
-from trifuse.ranker.features import FEATURES, Features
-from trifuse.ranker.profile_checks import by_leg, check_weight, is_number, known
+from trifuse.ranker.profiles.checks import by_leg, check_weight, is_number, known
+from trifuse.ranker.profiles.features import FEATURES, Features
 
 Range = tuple[float | None, float | None]
 """The lowest and the highest value, both included; None: no bound."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trifuse.ranker.click_support import query_support
+from trifuse.ranker.clicks.support import query_support
 
 
 def test_documents_found_by_the_other_legs_support_their_past_query() -> None:

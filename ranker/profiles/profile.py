@@ -9,11 +9,11 @@ from typing import Any, Literal
 from trifuse.encoder.marks import VECTOR_FIELD
 from trifuse.ranker.body import read_body
 from trifuse.ranker.body_template import fill_template
-from trifuse.ranker.click_settings import ClickSettings
+from trifuse.ranker.clicks.settings import ClickSettings
 from trifuse.ranker.errors import BodyError, ProfileError
 from trifuse.ranker.fusion import COMBINATIONS, NORMALIZATIONS
 from trifuse.ranker.fusion.softmax import UNIT_NORM_TEMPERATURE
-from trifuse.ranker.profile_checks import (
+from trifuse.ranker.profiles.checks import (
     MAX_DEPTH,
     by_leg,
     check_one_of,
@@ -25,7 +25,7 @@ from trifuse.ranker.profile_checks import (
     read_bounds,
     read_floors,
 )
-from trifuse.ranker.rules import Rule, check_rules, read_rules
+from trifuse.ranker.profiles.rules import Rule, check_rules, read_rules
 from trifuse.ranker.types import LEGS, Similarity
 
 Execution = Literal["client", "native"]

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from threading import Thread
 
 from trifuse.ranker.errors import RankerError
-from trifuse.ranker.profile_store import ProfileStore
-from trifuse.ranker.profiles import Profile
-from trifuse.ranker.published import published
+from trifuse.ranker.profiles.profile import Profile
+from trifuse.ranker.profiles.published import published
+from trifuse.ranker.profiles.store import ProfileStore
 
 TTL_S = 2.0
 """A profile is read again where the store was last asked so long ago."""

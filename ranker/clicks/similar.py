@@ -14,7 +14,7 @@ from opensearchpy.exceptions import TransportError
 
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.types import Vectors
-from trifuse.ranker.past_queries import (
+from trifuse.ranker.clicks.past_queries import (
     FoundQueries,
     queries_index,
     read_similar_queries,

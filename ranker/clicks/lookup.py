@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from trifuse.ranker.click_settings import ClickSettings, Similarity
-from trifuse.ranker.past_queries import query_id
+from trifuse.ranker.clicks.past_queries import query_id
+from trifuse.ranker.clicks.settings import ClickSettings, Similarity
 
 
 class PastQuery(NamedTuple):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 
-from trifuse.ranker.click_names import DocumentNames
-from trifuse.ranker.click_records import doc_hash
+from trifuse.ranker.clicks.names import DocumentNames
+from trifuse.ranker.clicks.records import doc_hash
 
 
 class Store:

@@ -19,7 +19,7 @@ from opensearchpy.exceptions import ConflictError, NotFoundError, RequestError
 
 from trifuse.ranker.errors import ProfileError, ProfileMissing, SearchUnavailable
 from trifuse.ranker.native.pipeline import require_native
-from trifuse.ranker.profile_documents import (
+from trifuse.ranker.profiles.documents import (
     CURRENT,
     VERSION,
     Pointer,
@@ -28,9 +28,9 @@ from trifuse.ranker.profile_documents import (
     read_version,
     version_document,
 )
-from trifuse.ranker.profile_versions import ProfileVersion, Reference, check_name
-from trifuse.ranker.profiles import Profile
-from trifuse.ranker.published import published
+from trifuse.ranker.profiles.profile import Profile
+from trifuse.ranker.profiles.published import published
+from trifuse.ranker.profiles.versions import ProfileVersion, Reference, check_name
 from trifuse.ranker.server import asking
 
 PROFILES_INDEX = "trifuse-profiles"
