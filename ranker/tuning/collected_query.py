@@ -140,7 +140,7 @@ class CollectedQuery:
     def brought(self, profile: Profile) -> dict[str, LegRows]:
         """What each leg brings by a profile; its depth is at most the one that was collected."""
         legs = {
-            leg: rows.cut(min(profile.depth, profile.neighbours) if leg == "dense" else profile.depth)
+            leg: rows.cut(profile.depth_of(leg))
             for leg, rows in self.legs.items()
             if profile.weights[leg] > 0
         }
@@ -151,7 +151,8 @@ class CollectedQuery:
     def rank(self, profile: Profile) -> list[str]:
         """The ids of the ranking, at most `profile.depth`, best first; of namesakes the best counts."""
         hits = {leg: self._hits(rows) for leg, rows in self.brought(profile).items()}
-        found = weighed(profile, self.text, self.segment, hits)
+        segment = self.segment if profile.weights["clicks"] > 0 else None  # the log isn't read for it
+        found = weighed(profile, self.text, segment, hits)
         fusion = fuse(found.hits, profile, weights=found.weights, similarity=self.similarity)
         return list(dict.fromkeys(key.id for key in fusion.keys[: profile.depth]))
 

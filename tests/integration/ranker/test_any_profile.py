@@ -104,6 +104,7 @@ def any_profile(rng: np.random.Generator, settings: ClickSettings) -> Profile:
         floors={leg: floor for leg, floor in floors.items() if rng.random() < 0.2},
         bounds={leg: pair for leg, pair in bounds.items() if rng.random() < 0.3},
         depth=int(rng.integers(1, DEPTH + 1)),
+        depths={leg: int(rng.integers(1, DEPTH + 1)) for leg in ("lexical", "dense") if rng.random() < 0.2},
         rank_constant=one_of(1, 20, 60),
         clicks=replace(settings, support=one_of(0.0, 0.5, 4.0), segment_weights=by_segment),
         rules=rules if by_segment is None and rng.random() < 0.3 else (),
@@ -120,13 +121,13 @@ def any_settings(rng: np.random.Generator) -> ClickSettings:
 @pytest.mark.parametrize("body", BODIES)
 def test_offline_it_ranks_as_it_serves(ranker: tuple[HybridRanker, str], body: str) -> None:
     hybrid, index = ranker
-    rng = np.random.default_rng(5)
+    rng = np.random.default_rng(77)
     for _ in range(4):
         settings = any_settings(rng)
         collected = collect(
             hybrid, index, QUERIES, profile=Profile(clicks=settings), body=BODIES[body], depth=DEPTH
         )
-        for _ in range(15):
+        for _ in range(20):
             profile = any_profile(rng, settings)
             served = rank_all(hybrid, index, QUERIES, profile=profile, depth=profile.depth, body=BODIES[body])
             assert collected.rank(profile) == served.documents, profile

@@ -15,6 +15,7 @@ from trifuse.ranker.clicks.settings import ClickSettings
 from trifuse.ranker.errors import ProfileError
 from trifuse.ranker.evaluation.measures import measure_run
 from trifuse.ranker.fusion import COMBINATIONS, NORMALIZATIONS
+from trifuse.ranker.profiles.rules import Rule
 from trifuse.ranker.tuning import Collected, CollectedQuery
 from trifuse.ranker.tuning.measures import Measure
 from trifuse.ranker.tuning.scoring import measure_profiles
@@ -144,3 +145,17 @@ def test_a_repeated_document_counts_once_with_its_best_score() -> None:
     a, b = Key("a", "one"), Key("b", "one")
     query = CollectedQuery.of("x", {"lexical": [(a, 1.0), (b, 2.0), (a, 3.0)]})
     assert query.rank(Profile(weights={"lexical": 1})) == ["a", "b"]
+
+
+def test_a_rule_by_segment_holds_only_where_the_log_is_read(
+    make_query: Callable[..., CollectedQuery],
+) -> None:
+    """As in a search: without a weight for clicks the log isn't asked, and the segment isn't known."""
+    query = make_query(1)
+    head = Rule({"segment": ("HEAD",)}, {"dense": 1e-6})
+    for clicks, holds in ((0.0, False), (1e-9, True)):
+        profile = Profile(weights={"lexical": 1, "dense": 5, "clicks": clicks}, depth=20)
+        ruled = query.rank(replace(profile, rules=(head,)))
+        dense = replace(profile, weights={**profile.weights, "dense": 1e-6})
+        assert ruled == query.rank(dense if holds else profile)
+        assert query.rank(dense) != query.rank(profile)
