@@ -103,7 +103,7 @@ class Request:
         return {**body, **self.url.shaping}
 
     def _lexical(self) -> dict[str, Any] | None:
-        size = self.profile.depth
+        size = self.profile.depth_of("lexical")
         if self.profile.weights["lexical"] == 0:
             if not self.user.lexical.keys() & {"aggs", "aggregations", "suggest"}:
                 return None
@@ -117,4 +117,4 @@ class Request:
             return None
         some_lack = bool(self.target.lacks(field))
         clause = dense_clause(field, vector.tolist(), k, self.filters.clause, ignore_unmapped=some_lack)
-        return dense_body(self.user, clause, size=min(k, self.profile.depth))
+        return dense_body(self.user, clause, size=self.profile.depth_of("dense"))

@@ -38,7 +38,7 @@ def total_hits(request: Request, retrieved: Retrieved) -> dict[str, Any]:
         bounded = request.filters.rescore is not None
     if not bounded:
         profile, dense = request.profile, retrieved.hits.get("dense", LegHits())
-        cut = len(dense.keys) >= min(profile.neighbours, profile.depth)
+        cut = len(dense.keys) >= profile.depth_of("dense")
         cut = cut or len(retrieved.clicked.scores) >= min(profile.depth, profile.clicks.candidates)
         exact = exact and not cut and (counted <= len(lexical) or others <= lexical)
     return {"value": max(counted, len(lexical | others)), "relation": "eq" if exact else "gte"}

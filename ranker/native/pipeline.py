@@ -47,6 +47,8 @@ def _causes(profile: Profile) -> Iterator[str]:
         yield f"the server has no combination {profile.combination!r}: it is one of {known}"
     if profile.combination != "rrf":
         yield from _normalization_causes(profile, legs)
+    for leg in profile.depths:
+        yield f"the server takes as many hits from each leg, and {leg} has a depth of its own"
     for leg in profile.floors:
         yield f"the server can't keep a leg's hits below a score out, and {leg} has a floor"
     if profile.rules:

@@ -94,6 +94,20 @@ def check_one_of(name: str, value: object, names: Collection[str]) -> None:
         raise ProfileError(f"{name} is {value!r}: it is one of {', '.join(names)}")
 
 
+def read_depths(value: Any) -> dict[str, int]:
+    """Leg to hits taken from it.
+
+    Raises:
+        ProfileError: it is none, or of the click leg, which has another name for it.
+    """
+    depths = by_leg("depths", value, '{"dense": 50}')
+    if "clicks" in depths:
+        raise ProfileError("depths names clicks: how many clicked documents are taken is clicks.candidates")
+    for leg, depth in depths.items():
+        check_whole(f"the depth of {leg}", depth, MAX_DEPTH)
+    return dict(depths)
+
+
 def read_floors(value: Any) -> dict[str, float]:
     """Leg to floor.
 

@@ -23,6 +23,7 @@ from trifuse.ranker.profiles.checks import (
     is_text,
     known,
     read_bounds,
+    read_depths,
     read_floors,
 )
 from trifuse.ranker.profiles.rules import Rule, check_rules, read_rules
@@ -61,7 +62,8 @@ class Profile:
             spans at least; None leaves an end to the hits.
         depth: hits taken from the lexical and the dense leg, and from the click leg `clicks.candidates`;
             `from + size` can't go beyond it.
-        k: neighbours searched per shard; None is `depth`. Above `depth` it buys recall with time.
+        depths: lexical or dense to the hits taken from that leg, where they are fewer than `depth`.
+        k: neighbours searched per shard; None is the dense leg's depth. Above it, it buys recall with time.
         rank_constant: for `rrf` alone.
         clicks: how the click leg reads the log. Its `segment_weights` take the place of the weight of clicks,
             which still has to be above 0 for the leg to run.
@@ -81,6 +83,7 @@ class Profile:
     floors: Mapping[str, float] = field(default_factory=dict)
     bounds: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
     depth: int = 100
+    depths: Mapping[str, int] = field(default_factory=dict)
     k: int | None = None
     rank_constant: int = 60
     clicks: ClickSettings = field(default_factory=ClickSettings)
@@ -101,6 +104,7 @@ class Profile:
         object.__setattr__(self, "bounds", read_bounds(self.bounds))
         self._check_weights()
         check_whole("depth", self.depth, MAX_DEPTH)
+        object.__setattr__(self, "depths", read_depths(self.depths))
         check_whole("k", self.neighbours, MAX_DEPTH)
         check_whole("rank_constant", self.rank_constant, MAX_DEPTH)
         if not is_number(self.click_budget_s) or self.click_budget_s <= 0:
@@ -152,7 +156,17 @@ class Profile:
     @property
     def neighbours(self) -> int:
         """The `k` of the k-NN query."""
-        return self.depth if self.k is None else self.k
+        return self._own_depth("dense") if self.k is None else self.k
+
+    def depth_of(self, leg: str) -> int:
+        """The hits that are taken from a leg, at most."""
+        if leg == "clicks":
+            return self.clicks.candidates
+        own = self._own_depth(leg)
+        return min(own, self.neighbours) if leg == "dense" else own
+
+    def _own_depth(self, leg: str) -> int:
+        return min(self.depths.get(leg, self.depth), self.depth)
 
     def normalization_of(self, leg: str) -> str:
         """The name of a leg's normalization."""

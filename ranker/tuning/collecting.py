@@ -97,7 +97,9 @@ def _all_legs(profile: Profile, depth: int) -> Profile:
     settings = ClickSettings()
     clicks = replace(profile.clicks, segment_weights=None, support=profile.clicks.support or settings.support)
     weights = dict.fromkeys(LEGS, 1.0)
-    plain = replace(profile, weights=weights, clicks=clicks, rules=(), body=None, execution="client")
+    plain = replace(
+        profile, weights=weights, clicks=clicks, depths={}, rules=(), body=None, execution="client"
+    )
     return patient(plain, depth)
 
 

@@ -54,7 +54,8 @@ def _shared(profile: Profile, weights: Floats) -> tuple[bytes, bytes]:
         profile.softmax_temperature,
         profile.bounds,
     ]
-    brings: list[Any] = [profile.depth, profile.k, profile.floors, (weights > 0).tolist()]
+    depths = [profile.depth, *map(profile.depth_of, LEGS)]
+    brings: list[Any] = [depths, profile.floors, (weights > 0).tolist()]
     if weights[LEGS.index("clicks")] > 0 and profile.clicks.support > 0:  # the other legs weigh in
         lexical, dense = profile.weights["lexical"], profile.weights["dense"]
         both = lexical + dense or 1.0

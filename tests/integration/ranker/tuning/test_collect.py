@@ -86,6 +86,7 @@ PROFILES: Mapping[str, Profile] = {
     "dbsf": replace(BASE, combination="dbsf"),
     "softmax": replace(BASE, normalization={"lexical": "l2", "dense": "softmax"}),
     "shallow": replace(BASE, depth=7),
+    "shallow legs": replace(BASE, depths={"lexical": 8, "dense": 6}),
     "floors": replace(BASE, floors={"dense": 0.8, "clicks": 0.01}),
     "rules": replace(BASE, rules=(Rule({"words": (3, None)}, {"dense": 0.05}),)),
 }

@@ -97,6 +97,7 @@ def test_profiles_that_run_natively(settings: dict[str, Any]) -> None:
             "z_score by arithmetic_mean alone",
         ),
         ({**TWO, "floors": {"dense": 0.6}}, "dense has a floor"),
+        ({**TWO, "depths": {"lexical": 50}}, "lexical has a depth of its own"),
         ({**TWO, "rules": (Rule(when={"words": (None, 2)}, weights={"dense": 0}),)}, "rules go by"),
         ({"normalization": "min_max"}, "support of 0, or a weight of 0"),
         ({"clicks": ClickSettings(support=0)}, "no normalization 'none', which clicks has"),

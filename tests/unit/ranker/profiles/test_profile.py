@@ -110,6 +110,9 @@ def test_k_beside_depth() -> None:
         ({"softmax_temperature": {"dense": float("inf")}}, "inf: give a number above 0"),
         ({"softmax_temperature": {"bm25": 1}}, "no leg 'bm25'"),
         ({"softmax_temperature": 0.05}, "softmax_temperature is 0.05"),
+        ({"depths": 50}, "depths is 50"),
+        ({"depths": {"dense": 0}}, "the depth of dense is 0"),
+        ({"depths": {"clicks": 50}}, "is clicks.candidates"),
         ({"floors": 0.5}, "floors is 0.5"),
         ({"floors": {"bm25": 1}}, "no leg 'bm25'"),
         ({"floors": {"dense": None}}, "the floor of dense is None"),
@@ -184,3 +187,22 @@ def test_a_weight_by_which_scores_would_vanish_is_refused(weight: float) -> None
     with pytest.raises(ProfileError, match=r"the weight of dense is .*: give 0, or 1e-12 or more"):
         Profile(weights={"dense": weight})
     assert Profile(weights={"dense": 1e-12}).weights["dense"] == 1e-12
+
+
+@pytest.mark.parametrize(
+    ("settings", "lexical", "dense", "neighbours"),
+    [
+        ({}, 100, 100, 100),
+        ({"depth": 40}, 40, 40, 40),
+        ({"depths": {"lexical": 20, "dense": 30}}, 20, 30, 30),
+        ({"depths": {"dense": 500}}, 100, 100, 100),  # a leg isn't deeper than the ranking
+        ({"depths": {"dense": 30}, "k": 200}, 100, 30, 200),
+        ({"k": 25}, 100, 25, 25),
+    ],
+)
+def test_each_leg_has_a_depth(settings: dict[str, Any], lexical: int, dense: int, neighbours: int) -> None:
+    profile = Profile(**settings)
+    assert (profile.depth_of("lexical"), profile.depth_of("dense")) == (lexical, dense)
+    assert profile.neighbours == neighbours
+    assert profile.depth_of("clicks") == profile.clicks.candidates
+    assert Profile.from_dict(profile.as_dict()) == profile
