@@ -185,6 +185,15 @@ class HybridRanker:
         request = Request(text, user, url, target, filters, encoded, profile, served.version, served.note)
         return request, looked_up
 
+    def profile_of(self, profile: Profile | str | None = None) -> Profile:
+        """What a search would rank by: a profile as it is given, by its name, or the ranker's own.
+
+        Raises:
+            ProfileError: no profile has that name.
+            SearchUnavailable: it was never read, and OpenSearch doesn't answer.
+        """
+        return self._profiles.get(self._profile if profile is None else profile).profile
+
     @property
     def client(self) -> OpenSearch:
         """What it talks to OpenSearch with."""

@@ -74,7 +74,8 @@ def load_command(
     Reads the registry's API v2 JSON, legacy XML, CSV exports and flat JSONL, plain, gzip'd or zipped.
 
     A flat line is such as {"nct_id": "NCT00000001", "brief_title": "…", "brief_summary": "…",
-    "conditions": ["asthma"], "status": "RECRUITING"}: the fields of the index, where nct_id is needed.
+    "conditions": ["asthma"], "status": "RECRUITING"}: the fields of the index, where nct_id is
+    needed: NCT and eight digits.
 
     Records that the index has already are left alone: the same command may be run again at any time.
 

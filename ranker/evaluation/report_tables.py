@@ -28,7 +28,7 @@ def evaluation_table(evaluation: Evaluation, title: str | None = None) -> Table:
     for column in ("mean", "95 %"):
         table.add_column(column, justify="right", no_wrap=True)
     if others:
-        for column in ("difference", "p random.", "p t", "won/lost"):
+        for column in ("difference", "p\nrandom.", "p t", "won/lost"):
             table.add_column(column, justify="right", no_wrap=True)
         from_what = f"from {next(iter(others))}" if len(others) == 1 else "from the profile in brackets"
         table.caption = as_typed(

@@ -81,7 +81,7 @@ def rank_all(
     index: str,
     queries: Mapping[str, str],
     *,
-    profile: Profile,
+    profile: Profile | str,
     depth: int | None = None,
     body: Mapping[str, Any] | None = None,
     leave_one_out: bool = False,
@@ -92,6 +92,7 @@ def rank_all(
 
     Args:
         queries: id to text.
+        profile: by which it ranks, or its name: `mine`, or `mine@3` for that version.
         depth: of each leg and of the ranking; None: the profile's.
         body: the team's own body, with `{{text}}` where the text goes; None: the profile's, if it has one.
         leave_one_out: leave a query's own clicks out of the log.
@@ -99,8 +100,10 @@ def rank_all(
         observe: called with each query and its response.
 
     Raises:
-        BodyError, SearchRejected, IndexMissing, SpaceMismatch: as `HybridRanker.search`.
+        BodyError, ProfileError, SearchRejected, IndexMissing, SpaceMismatch: as `HybridRanker.search`.
     """
+    if isinstance(profile, str):
+        profile = ranker.profile_of(profile)
     depth = depth or profile.depth
     profile = patient(profile, depth)
     template = ranking_template(profile.body if body is None else body)

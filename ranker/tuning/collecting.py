@@ -34,7 +34,7 @@ def collect(
     index: str | Sequence[str],
     queries: Mapping[str, str],
     *,
-    profile: Profile | None = None,
+    profile: Profile | str | None = None,
     depth: int | None = None,
     body: Mapping[str, Any] | None = None,
     leave_one_out: bool = False,
@@ -47,7 +47,7 @@ def collect(
 
     Args:
         queries: id to text.
-        profile: how the click log is read, the vector field and `k`; None: the default.
+        profile: how the click log is read, the vector field and `k`; or its name; None: the ranker's.
         depth: hits taken from each leg, in the place of the profile's. Rankings of a smaller depth use the
             first of them; a k-NN search for fewer neighbours may find slightly others, as it is approximate.
         body: the team's own body, with `{{text}}` where the text goes; None: the profile's, if it has one.
@@ -56,12 +56,13 @@ def collect(
         progress: called after each query.
 
     Raises:
+        ProfileError: no profile has that name.
         SearchUnavailable: a leg failed for a query, or gave a part of its hits: settings would be chosen by
             half a ranking.
         BodyError: the body collapses, which offline rankings can't.
         SearchRejected, IndexMissing, SpaceMismatch: as `HybridRanker.search`.
     """
-    profile = profile or Profile()
+    profile = ranker.profile_of(profile)
     body = profile.body if body is None else body
     if body is not None and "collapse" in body:
         raise BodyError("a body that collapses can't be tuned: leave 'collapse' out, and serve with it")

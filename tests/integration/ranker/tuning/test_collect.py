@@ -19,7 +19,7 @@ from trifuse.encoder.templates import text_hash
 from trifuse.ranker import ClickStore, HybridRanker, Profile
 from trifuse.ranker.clicks.past_queries import queries_index, query_id, query_space
 from trifuse.ranker.clicks.settings import ClickSettings
-from trifuse.ranker.errors import BodyError, UnreadableInput
+from trifuse.ranker.errors import BodyError, ProfileMissing, UnreadableInput
 from trifuse.ranker.evaluation import rank_all
 from trifuse.ranker.profiles.rules import Rule
 from trifuse.ranker.tuning import collect
@@ -110,6 +110,28 @@ def test_all_legs_are_collected_whatever_the_weights(ranker: tuple[HybridRanker,
     assert (collected.depth, collected.profile) == (25, lexical)
     assert {leg: count["ok"] for leg, count in collected.states.items()} == dict.fromkeys(collected.legs, 3)
     assert collected.segments == {"TAIL": 3}
+
+
+def test_a_profile_goes_by_its_name_and_the_rankers_own_is_taken_else(
+    ranker: tuple[HybridRanker, str], client: OpenSearch, tiny: Any
+) -> None:
+    hybrid, index = ranker
+    known = hybrid.profile_of("lader-bm25")
+    assert collect(hybrid, index, QUERIES, profile="lader-bm25").profile == known
+    by_name = rank_all(hybrid, index, QUERIES, profile="lader-bm25")
+    assert by_name == rank_all(hybrid, index, QUERIES, profile=known)
+    assert by_name.documents["q1"]
+    own = replace(BASE, name="own", body=BODY)
+    collected = collect(HybridRanker(client, tiny, profile=own), index, QUERIES)
+    assert collected.profile == own
+    assert (
+        collected.rank(own)
+        == rank_all(
+            hybrid, index, QUERIES, profile=replace(own, weights={"lexical": 0.5, "dense": 0.5}), depth=DEPTH
+        ).documents
+    )
+    with pytest.raises(ProfileMissing, match="no profile 'nobodys'"):
+        rank_all(hybrid, index, QUERIES, profile="nobodys")
 
 
 def test_a_query_of_the_log_can_be_left_out_of_it(ranker: tuple[HybridRanker, str]) -> None:
