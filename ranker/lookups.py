@@ -1,7 +1,7 @@
 """The click log is looked up once the other legs are searched, and its past queries along with them.
 
 A store that can't have its past queries searched along is looked up in a thread, while the other legs are
-searched. On two cores that OpenSearch shares that takes as long, and a twentieth more of the client's CPU.
+searched.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ class LookUp:
 
 
 class Lookups:
-    """Lookups under way, in threads of their own.
+    """Starts lookups; safe to share by threads.
 
-    Safe to share by threads. The threads start with the first lookup, and a process that was forked since
-    starts its own. They end with `close`, with the object, or with the process.
+    Its own threads start with the first lookup that needs one, and a process that was forked since starts its
+    own. They end with `close`, with the object, or with the process.
 
     Args:
         clicks: where click evidence comes from; None: there is none.

@@ -1,4 +1,4 @@
-"""How fast clicks fade: by half with every half-life (`click_records` adds up what has faded)."""
+"""How fast clicks fade: by half with every half-life (`records` adds up what has faded)."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class ClickEvidence:
         reason: why the state isn't `ok`, or why the query can't have evidence; else None.
         took_ms: time that the lookup took.
         frequency: how many clicks are counted for the query itself; one less where it is left out.
-        segment: the segment of that frequency (`click_settings.segment_of`).
+        segment: the segment of that frequency (`settings.segment_of`).
         clicks: what the scores were made from; None where there is nothing.
     """
 
@@ -75,7 +75,7 @@ class ClickEvidence:
         """The same clicks, where past queries count more whose documents the other legs find, too.
 
         Args:
-            found: document id to what the other legs give it together, in [0, 1] (`click_support`).
+            found: document id to what the other legs give it together, in [0, 1] (`support`).
         """
         if self.clicks is None or not found or self.clicks.lookup.settings.support == 0:
             return self

@@ -56,7 +56,7 @@ class ClickSettings:
             where it was shown.
         smoothing: for `expected` alone.
         support: how much the other legs' opinion of a past query's documents adds to its similarity
-            (`click_support`); 0: nothing.
+            (`ranker.clicks.support`); 0: nothing.
         candidates: how many documents the leg brings at most, the best first.
         segment_weights: the leg's weight by the segment of the query (`segment_of`), in the place of the
             profile's weight of `clicks`; None: the profile's weight for all.

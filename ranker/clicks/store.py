@@ -4,7 +4,7 @@
     evidence = store.lookup("trials", "stroke in adults", vector, space=encoder.space, budget_s=0.3)
 
 A document's score is Σ_i w_i · weight(q_i, d) over the past queries q_i nearest to the query, itself among
-them: w is the softmax of their similarities (`click_weights`), and `ClickSettings` says what a clicked
+them: w is the softmax of their similarities (`weights`), and `ClickSettings` says what a clicked
 document is worth to its query.
 """
 
