@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from trifuse.ranker import Profile
+from trifuse.ranker.clicks.evidence import ClickEvidence
 from trifuse.ranker.clicks.settings import ClickSettings
-from trifuse.ranker.clicks.store import ClickEvidence
 from trifuse.ranker.tuning import Collected, CollectedQuery
 from trifuse.ranker.types import LEGS, Key
 

@@ -18,6 +18,9 @@ from trifuse.encoder.templates import Role, TextTemplate
 
 FORMAT = 1
 
+Similarity = Literal["cosine", "dot"]
+"""What vectors are compared by."""
+
 
 @dataclass(frozen=True)
 class EncoderSpace:
@@ -42,7 +45,7 @@ class EncoderSpace:
     pooling: Literal["cls", "mean"]
     dimension: int
     normalized: bool
-    similarity: Literal["cosine", "dot"]
+    similarity: Similarity
     query_tower: str = ""
 
     @property

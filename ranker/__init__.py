@@ -8,7 +8,8 @@ ranker.search("trials", {"query": {"match": {"title": "stroke"}}}, text="stroke"
 
 from __future__ import annotations
 
-from trifuse.ranker.clicks.store import ClickEvidence, ClickStore
+from trifuse.ranker.clicks.evidence import ClickEvidence
+from trifuse.ranker.clicks.store import ClickStore
 from trifuse.ranker.errors import BodyError, RankerError, SearchRejected
 from trifuse.ranker.hybrid import HybridRanker
 from trifuse.ranker.profiles.profile import Profile

@@ -38,6 +38,8 @@ without one, so that raw scores are fused; the order of the hits and their score
 OWN_KEYS = frozenset({"query", "from", "size", "sort", "post_filter", "collapse", "timeout", "track_scores"})
 """Read here."""
 
+_KNOWN = LEXICAL_KEYS | PAGE_KEYS | OWN_KEYS
+
 REFUSED = {
     "ext": "extensions belong to plugins that fusion doesn't know",
     "derived": "derived fields would have to hold in every leg",
@@ -94,14 +96,14 @@ def read_body(
     for key in body:
         if key in REFUSED:
             raise BodyError(f"the body's {key!r} can't be used: {REFUSED[key]}")
-        if key not in LEXICAL_KEYS | PAGE_KEYS | OWN_KEYS:
+        if key not in _KNOWN:
             raise BodyError(f"the body's {key!r} is on no list of what trifuse knows: leave it out")
     query = _clause(body, "query")
     if query is not None:
         _check_query(query)
     _check_sort(body.get("sort"))
     _check_rescore(body.get("rescore"), depth)
-    if not isinstance(body.get("search_pipeline", ""), str | Mapping):
+    if not isinstance(body.get("search_pipeline", ""), (str, Mapping)):
         raise BodyError(
             f"the body's 'search_pipeline' is {body['search_pipeline']!r}: give a pipeline's name, or itself"
         )
@@ -143,7 +145,9 @@ def _check_query(query: Clause) -> None:
 
 
 def _check_sort(sort: Any) -> None:
-    by_score: tuple[Any, ...] = (None, [], "_score", {"_score": "desc"}, {"_score": {"order": "desc"}})
+    if sort is None:
+        return
+    by_score: tuple[Any, ...] = ([], "_score", {"_score": "desc"}, {"_score": {"order": "desc"}})
     if sort not in by_score and not (isinstance(sort, list) and len(sort) == 1 and sort[0] in by_score):
         raise BodyError(
             f"sort {sort!r} can't be used: it would replace the fused order; leave it out, or sort by _score"

@@ -27,11 +27,13 @@ def fill_template(template: Any, text: str) -> Any:
 
 
 def _filled(template: Any, text: str) -> Any:
+    if isinstance(template, str):
+        return text if template == PLACE else _plain(template)
     if isinstance(template, dict):
         return {_plain(key): _filled(value, text) for key, value in template.items()}
     if isinstance(template, list):
         return [_filled(each, text) for each in template]
-    return text if template == PLACE else _plain(template)
+    return template
 
 
 def _plain(value: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from trifuse.encoder.templates import clean_text
-from trifuse.ranker.clicks.store import ClickEvidence, SimilarQuery
+from trifuse.ranker.clicks.evidence import ClickEvidence, SimilarQuery
 from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.target import Target
 from trifuse.ranker.types import LegReport

@@ -78,9 +78,10 @@ def lift(query: Any, *, is_text: IsText = lambda field: True, path: str = "query
     kind, content = found
     if kind in _COMPOUND and isinstance(content, Mapping):
         return _COMPOUND[kind](content, is_text, f"{path}.{kind}")
-    if kind in TERM_LEVEL or (kind in FULL_TEXT and _is_filter(kind, content, is_text)):
+    analysed = _is_analysed(kind, content, is_text) if kind in FULL_TEXT else None
+    if kind in TERM_LEVEL or analysed is False:
         return Lifted((without_inner_hits(query),))
-    if kind == "match_all" or (kind in FULL_TEXT and _is_full_text(kind, content, is_text)):
+    if kind == "match_all" or analysed:
         return Lifted()
     return Lifted(not_lifted=(f"{path}: {kind}",))
 
@@ -199,21 +200,19 @@ def _scores_no_text(query: Any, is_text: IsText) -> bool:
         step.kind in _COMPOUND
         or step.kind in TERM_LEVEL
         or step.kind == "match_all"
-        or (step.kind in FULL_TEXT and _is_filter(step.kind, step.content, is_text))
+        or (step.kind in FULL_TEXT and _is_analysed(step.kind, step.content, is_text) is False)
         for step in walk(query)
     )
 
 
-def _is_filter(kind: str, content: Any, is_text: IsText) -> bool:
-    """Whether a full-text query is on fields that aren't analysed."""
-    fields = _fields(kind, content)
-    return bool(fields) and not _names_fields(kind, content) and all(is_text(f) is False for f in fields)
-
-
-def _is_full_text(kind: str, content: Any, is_text: IsText) -> bool:
-    """Whether it is on analysed fields, one at least."""
-    fields = _fields(kind, content)
-    return not _names_fields(kind, content) and (not fields or any(map(is_text, fields)))
+def _is_analysed(kind: str, content: Any, is_text: IsText) -> bool | None:
+    """Whether a full-text query is on analysed fields, one at least; False: it is a filter; None: unknown."""
+    if _names_fields(kind, content):
+        return None
+    fields = [is_text(field) for field in _fields(kind, content)]
+    if not fields or any(fields):
+        return True
+    return None if None in fields else False
 
 
 def _names_fields(kind: str, content: Any) -> bool:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from trifuse.encoder.spaces import Similarity
 from trifuse.ranker.clicks.past_queries import similarity_of
 from trifuse.ranker.fusion import COMBINATIONS, NORMALIZATIONS, Fusion, LegHits, Scaling, combine
 from trifuse.ranker.profiles.profile import Profile
-from trifuse.ranker.types import LEGS, Floats, Key, Similarity
+from trifuse.ranker.types import LEGS, Floats, Key
 
 _OF_SIMILARITIES = ("softmax", "none")
 """These see the dense leg's inner product or cosine, the others the engine's score, which rises with it."""

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from trifuse.ranker.clicked import Clicked, read_evidence, why_not_asked
-from trifuse.ranker.clicks.store import ClickEvidence
+from trifuse.ranker.clicks.evidence import ClickEvidence
 from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.signals import Encoded
 from trifuse.ranker.target import Target

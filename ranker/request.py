@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from trifuse.encoder.spaces import Similarity
 from trifuse.encoder.templates import clean_text
 from trifuse.ranker.body import UserBody
 from trifuse.ranker.checks import check_bodies
@@ -24,7 +25,7 @@ from trifuse.ranker.profiles.checks import MAX_DEPTH
 from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.signals import Encoded
 from trifuse.ranker.target import Target
-from trifuse.ranker.types import Clause, Key, Similarity
+from trifuse.ranker.types import Clause, Key
 
 _NAMESAKES = 10
 """So many documents of an index may share an id, under several routings."""
@@ -58,8 +59,9 @@ class Request:
     @property
     def query(self) -> Clause:
         """The lexical query: the user's own, or the text over the fields that were embedded."""
-        fields = self.target.template_fields(self.profile.vector_field)
-        return self.user.query or text_query(clean_text(self.text), fields)
+        if self.user.query is not None:
+            return self.user.query
+        return text_query(clean_text(self.text), self.target.template_fields(self.profile.vector_field))
 
     @property
     def header(self) -> dict[str, Any]:
@@ -76,6 +78,16 @@ class Request:
         """Leg to body, for the legs that search and have something to search by."""
         made = {"lexical": self._lexical(), "dense": self._dense()}
         return {leg: body for leg, body in made.items() if body is not None}
+
+    def clauses(self) -> dict[str, Clause]:
+        """Leg to query, for the legs of a weight that search; those of clicks come later."""
+        dense = self._dense_clause()
+        legs: dict[str, Clause] = {}
+        if self.profile.weights["lexical"] > 0:
+            legs["lexical"] = self._lexical_clause()
+        if dense is not None:
+            legs["dense"] = dense
+        return legs
 
     def check_bodies(self, ids: Sequence[str]) -> list[dict[str, Any]]:
         """The searches for those of some clicked documents that are there and match the filters."""
@@ -108,13 +120,19 @@ class Request:
             if not self.user.lexical.keys() & {"aggs", "aggregations", "suggest"}:
                 return None
             size = 0
-        query = filtered_query(self.query, self.filters.given)
+        query = self._lexical_clause()
         return lexical_body(self.user, query, size=size, vector_fields=self.target.vector_fields())
 
+    def _lexical_clause(self) -> Clause:
+        return filtered_query(self.query, self.filters.given)
+
     def _dense(self) -> dict[str, Any] | None:
+        clause = self._dense_clause()
+        return clause and dense_body(self.user, clause, size=self.profile.depth_of("dense"))
+
+    def _dense_clause(self) -> Clause | None:
         vector, field, k = self.encoded.vector, self.profile.vector_field, self.profile.neighbours
         if self.encoded.dense.state != "ok" or vector is None:
             return None
         some_lack = bool(self.target.lacks(field))
-        clause = dense_clause(field, vector.tolist(), k, self.filters.clause, ignore_unmapped=some_lack)
-        return dense_body(self.user, clause, size=self.profile.depth_of("dense"))
+        return dense_clause(field, vector.tolist(), k, self.filters.clause, ignore_unmapped=some_lack)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 
@@ -39,11 +40,13 @@ def encode(text: str, target: Target, profile: Profile, encoder: Encoder | None)
     wanted = [leg for leg in ("dense", "clicks") if profile.weights[leg] > 0]
     if encoder is not None and "dense" in wanted:
         target.require_space(profile.vector_field, encoder.space)
-    vector, report = None, LegReport("skipped", "the text is empty")
+    vector = None
     if encoder is None:
         report = LegReport("off", "no encoder")
     elif wanted and clean_text(text):
         vector, report = _encode(encoder, text)
+    else:
+        report = LegReport("skipped", "the text is empty")
     if "dense" not in wanted:
         report = LegReport("off", f"weight 0 in the profile {profile.name!r}")
     elif target.space_of(profile.vector_field) is None:
@@ -60,9 +63,14 @@ def _encode(encoder: Encoder, text: str) -> tuple[Vectors | None, LegReport]:
     except Exception as error:  # noqa: BLE001 - whatever a model raises, the other legs answer
         why = f"the encoder failed: {str(error) or type(error).__name__}"
         return None, LegReport("failed", why, _ms(started))
-    if vector.shape != (encoder.space.dimension,) or not np.isfinite(vector).all():
+    if vector.shape != (encoder.space.dimension,) or not _is_finite(vector):
         return None, LegReport("failed", "the encoder gave no usable vector for the text", _ms(started))
     return vector, LegReport("ok", took_ms=_ms(started))
+
+
+def _is_finite(vector: Vectors) -> bool:
+    # A finite sum of squares has finite terms, and takes half the time to look at; one may also overflow.
+    return math.isfinite(vector.dot(vector)) or bool(np.isfinite(vector).all())
 
 
 def _ms(started: float) -> int:

@@ -37,6 +37,8 @@ def joined_without_vectors(node: Any, vector_fields: Sequence[str], inside: str 
 
     Nested documents have none: vectors are fields of whole documents.
     """
+    if isinstance(node, str):
+        return node
     if isinstance(node, Mapping):
         return {
             key: without_vectors(value, vector_fields)

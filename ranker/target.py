@@ -45,10 +45,13 @@ class Target:
 
     def is_text(self, field: str) -> bool | None:
         """Whether a match on the field, or on any field of a pattern, is full text; None: in some indices."""
-        found = {each for each in self.text_fields if _names(field, each)} if "*" in field else {field}
-        if found & (self.text_fields - self.plain_fields):
+        if "*" in field:
+            found = {each for each in self.text_fields if _names(field, each)}
+        else:
+            found = {field} & self.text_fields
+        if found - self.plain_fields:
             return True
-        return None if found & self.text_fields else False
+        return None if found else False
 
     def vector_fields(self) -> list[str]:
         """The fields that hold trifuse's vectors."""

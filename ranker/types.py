@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.types import Vectors
+from trifuse.ranker.clicks.evidence import ClickEvidence
 from trifuse.ranker.clicks.settings import ClickSettings
-from trifuse.ranker.clicks.store import ClickEvidence
 
 Clause = dict[str, Any]
 """One query of OpenSearch's DSL: `{"term": {"status": "COMPLETED"}}`."""
@@ -22,9 +22,6 @@ Ranks = NDArray[np.int64]
 
 State = Literal["ok", "empty", "off", "skipped", "failed"]
 """A leg ran and found something; ran and found nothing; isn't there to run; had nothing to run on; broke."""
-
-Similarity = Literal["cosine", "dot"]
-"""What vectors are compared by."""
 
 LEGS = ("lexical", "dense", "clicks")
 

@@ -30,12 +30,11 @@ from trifuse.deploy.cli.evaluating import (
     open_bench,
     read_judged,
 )
-from trifuse.deploy.cli.ranking import BodyOption, json_object, read_profile, usage
+from trifuse.deploy.cli.ranking import BodyOption, check_template, json_object, read_profile, usage
 from trifuse.deploy.cli.report_file import require_not_read
 from trifuse.deploy.cli.study_plots import PlotOption, check_plot
 from trifuse.deploy.config import resolve
 from trifuse.ranker import Profile
-from trifuse.ranker.body_template import fill_template
 from trifuse.ranker.errors import ProfileError
 from trifuse.ranker.evaluation import Evaluation, evaluate, read_runs, run_lines
 from trifuse.ranker.evaluation.explaining import Legs, explanations, moved_queries
@@ -142,7 +141,7 @@ def evaluate_command(
     names = split_names(measures or DEFAULT_MEASURES)
     with usage():
         template = json_object(body, "--body")
-        fill_template(template, "")
+        check_template(template, "--body")
         profiles = _named([read_profile(each, opensearch=opensearch) for each in profile or (None,)])
         depths = depths_of(profiles, names, limit=limit_depth)
         judged = read_judged(queries, qrels)

@@ -9,7 +9,7 @@ import typer
 
 from trifuse.deploy.cli.common import JsonOption, OpenSearchOption, emit, err, fail, out, print_lines
 from trifuse.deploy.cli.profile_tables import changes_table, history_table, profiles_table
-from trifuse.deploy.cli.ranking import json_object, profile_store, read_profile, usage
+from trifuse.deploy.cli.ranking import check_template, json_object, profile_store, read_profile, usage
 from trifuse.deploy.errors import NotAnswering, NotConfigured
 from trifuse.ranker.errors import ProfileError, SearchUnavailable
 from trifuse.ranker.profiles.published import published
@@ -99,6 +99,7 @@ def set_command(
         profile = replace(read_profile(given, opensearch=opensearch), name=name)
         if body is not None:
             profile = replace(profile, body=json_object(body, "--body"))
+            check_template(profile.body, "--body")
         with profile_store(opensearch) as store:
             _tell(store.set(profile, note=note or ""), as_json)
 

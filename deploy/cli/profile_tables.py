@@ -23,8 +23,8 @@ def profiles_table(profiles: Mapping[str, Profile], versions: Mapping[str, int])
         versions: of those that are stored, the current one.
     """
     table = Table(
-        caption="NAME@VERSION: stored in the cluster, and which version is current; weight and normalization "
-        "(clicks: HEAD/TORSO/TAIL where they differ); m: past queries"
+        caption="NAME@VERSION: stored in the cluster, and which version is current; weight and normalization, "
+        "or the combination that brings its own (clicks: HEAD/TORSO/TAIL where they differ); m: past queries"
     )
     table.add_column("profile", no_wrap=True)
     for leg in LEGS:
@@ -69,7 +69,8 @@ def _weight(profile: Profile, leg: str) -> str:
         return "-"
     weights = [profile.weights_in(segment)[leg] for segment in SEGMENTS]
     shown = "/".join(f"{weight:g}" for weight in (weights if len(set(weights)) > 1 else weights[:1]))
-    return f"{shown} {profile.normalization_of(leg)}"
+    alone = profile.combination in ("rrf", "dbsf")  # they bring their own normalization
+    return f"{shown} {profile.combination if alone else profile.normalization_of(leg)}"
 
 
 def _numbers(evidence: Mapping[str, Any]) -> Iterable[str]:

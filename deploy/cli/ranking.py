@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +11,11 @@ from typing import Annotated, Any
 
 import typer
 
-from trifuse.deploy.cli.common import fail
+from trifuse.deploy.cli.common import err, fail
 from trifuse.deploy.config import opensearch_client, require_opensearch, resolve
 from trifuse.deploy.errors import NotConfigured
 from trifuse.ranker import BodyError, Profile
+from trifuse.ranker.body_template import PLACE, fill_template
 from trifuse.ranker.errors import MeasureUnknown, ProfileError, SearchUnavailable
 from trifuse.ranker.profiles.published import published
 from trifuse.ranker.profiles.store import PROFILES_INDEX, ProfileStore
@@ -51,6 +52,18 @@ def json_object(given: str | None, option: str) -> dict[str, Any] | None:
     if not isinstance(value, dict):
         fail(f"{option} {given!r} holds {type(value).__name__}: give a JSON object", status=2)
     return value
+
+
+def check_template(body: Mapping[str, Any] | None, option: str) -> None:
+    """Say so where a body's query is the same whatever the text: nearly always its place was forgotten.
+
+    Raises:
+        BodyError: the text's place stands where it can't.
+    """
+    filled = fill_template(body or {}, "")
+    if body and "query" in body and filled["query"] == body["query"]:
+        warning = f"trifuse: the query of {option} has no {PLACE}: it is the same for every text"
+        err.print(warning, style="yellow", markup=False, soft_wrap=True)
 
 
 def read_profile(given: str | None, *, opensearch: str | None = None) -> Profile:

@@ -31,11 +31,17 @@ from trifuse.deploy.cli.evaluating import (
     read_judged,
     searching,
 )
-from trifuse.deploy.cli.ranking import BodyOption, json_object, profile_store, read_profile, usage
+from trifuse.deploy.cli.ranking import (
+    BodyOption,
+    check_template,
+    json_object,
+    profile_store,
+    read_profile,
+    usage,
+)
 from trifuse.deploy.cli.study_plots import PlotOption, check_plot
 from trifuse.deploy.config import resolve
 from trifuse.ranker import Profile
-from trifuse.ranker.body_template import fill_template
 from trifuse.ranker.errors import ProfileError, RankerError
 from trifuse.ranker.evaluation.inputs import read_ids
 from trifuse.ranker.profiles.versions import ProfileVersion, check_name
@@ -143,7 +149,7 @@ def tune_command(
         base = read_profile(baseline, opensearch=opensearch)
         given = json_object(body, "--body")
         template = base.body if given is None else given
-        fill_template(template or {}, "")
+        check_template(template, "--body" if given is not None else f"the profile {base.name!r}")
     judged = read_judged(queries, qrels)
     held_out = read_ids(split) if split is not None else None
     parted(list(judged.wanted), folds, held_out, seed)  # refused before the searches, not after

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
+from trifuse.encoder.spaces import Similarity
 from trifuse.ranker.clicks.past_queries import query_id
-from trifuse.ranker.clicks.settings import ClickSettings, Similarity
+from trifuse.ranker.clicks.settings import ClickSettings
 
 
 class PastQuery(NamedTuple):

@@ -11,12 +11,12 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
 from trifuse.encoder.marks import VECTOR_FIELD, space_path
-from trifuse.encoder.spaces import EncoderSpace, Space
+from trifuse.encoder.spaces import EncoderSpace, Similarity, Space
 from trifuse.encoder.templates import TextTemplate
 from trifuse.encoder.types import Vectors
 
@@ -141,7 +141,7 @@ def read_similar_queries(answer: bytes | str | Mapping[str, Any], space: Encoder
     return FoundQueries(texts, complete=len(texts) == len(hits))
 
 
-def similarity_of(score: float, similarity: Literal["cosine", "dot"]) -> float:
+def similarity_of(score: float, similarity: Similarity) -> float:
     """The cosine or inner product that an engine's k-NN score was made from.
 
     OpenSearch's Lucene engine scores `cosinesimil` as (1 + cos) / 2, and `innerproduct` as ip + 1 where

@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
+from trifuse.encoder.spaces import Similarity
 from trifuse.ranker.errors import ProfileError
 
 HEAD, TORSO, TAIL = "HEAD", "TORSO", "TAIL"
 SEGMENTS = (HEAD, TORSO, TAIL)
-
-Similarity = Literal["cosine", "dot"]
 
 WEIGHTINGS = ("relevant", "share", "expected")
 """What a document that was clicked for a past query is worth, see `ClickSettings.weighting`."""

@@ -22,16 +22,13 @@ from redis.exceptions import RedisError
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.types import Vectors
 from trifuse.ranker.clicks.decay import HALF_LIFE_DAYS
-from trifuse.ranker.clicks.evidence import ClickEvidence, Clicks, SimilarQuery
+from trifuse.ranker.clicks.evidence import ClickEvidence, Clicks
 from trifuse.ranker.clicks.lookup import Lookup, PastQuery
 from trifuse.ranker.clicks.names import DocumentNames
 from trifuse.ranker.clicks.past_queries import MAX_QUERY_CHARS, normalize_query, query_id
 from trifuse.ranker.clicks.reads import bounded, read_clicks, read_names
 from trifuse.ranker.clicks.settings import MAX_CANDIDATES, ClickSettings, segment_of
 from trifuse.ranker.clicks.similar import Near, NoSimilar, find_similar, search_along
-
-__all__ = ["ClickEvidence", "ClickStore", "SimilarQuery", "normalize_query"]
-
 
 _MOST = 2.0**53
 """Of clicks: beyond it a float doesn't count exactly, and infinity counts nothing."""

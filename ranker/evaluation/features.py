@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from trifuse.ranker.clicks.evidence import SimilarQuery
 from trifuse.ranker.clicks.settings import SEGMENTS
-from trifuse.ranker.clicks.store import SimilarQuery
 
 FEATURES: Mapping[str, str] = {
     "QL": "length of the query, in words",

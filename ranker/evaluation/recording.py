@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.types import Vectors
+from trifuse.ranker.clicks.evidence import ClickEvidence
+from trifuse.ranker.clicks.past_queries import normalize_query
 from trifuse.ranker.clicks.settings import ClickSettings
-from trifuse.ranker.clicks.store import ClickEvidence, normalize_query
 from trifuse.ranker.types import ClickLookup
 
 

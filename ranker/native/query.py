@@ -81,7 +81,7 @@ def native_search_of(
         without: legs that are left out.
         responding: processors of the index's own pipeline.
     """
-    clauses = {leg: body["query"] for leg, body in request.bodies().items()}
+    clauses = request.clauses()
     if clicks:
         clauses["clicks"] = clicks_clause(clicks, request.filters.clause)
     clauses = {leg: each for leg, each in clauses.items() if weights[leg] > 0 and leg not in without}

@@ -79,15 +79,16 @@ def leg_reports(
     if request.profile.weights["lexical"] == 0:
         before["lexical"] = LegReport("off", f"weight 0 in the profile {request.profile.name!r}")
     reports = {}
+    took_ms, partial = answer.took_ms, answer.partial
     for leg in LEGS:
         report = before[leg]
         if leg in why_not:
             report = replace(report, state="failed", reason=why_not[leg])
         elif search and leg in search.weights:
-            report = replace(report, took_ms=report.took_ms + answer.took_ms)
+            reason = report.reason
             if leg == "dense" and (lacking := request.target.lacks(request.profile.vector_field)):
-                report = replace(report, reason=f"no vectors in {', '.join(lacking)}")
-            report = replace(report, reason=answer.partial or report.reason)
+                reason = f"no vectors in {', '.join(lacking)}"
+            report = LegReport(report.state, partial or reason, report.took_ms + took_ms, report.hits)
         reports[leg] = report
     return reports
 

@@ -53,10 +53,8 @@ class NativeRanker:
             search = native_search_of(
                 request, clicked.scores, weights, without=tuple(why_not), responding=responding
             )
-            answer = nothing(request)
             try:
-                if search is not None:
-                    answer = self._page(request, search)
+                answer = nothing(request) if search is None else self._page(request, search)
                 break
             except SearchRejected as error:
                 legs = list(search.weights) if search else []

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from trifuse.encoder.marks import VECTOR_FIELD
+from trifuse.encoder.spaces import Similarity
 from trifuse.ranker.body import read_body
 from trifuse.ranker.body_template import fill_template
 from trifuse.ranker.clicks.settings import ClickSettings
@@ -27,7 +28,7 @@ from trifuse.ranker.profiles.checks import (
     read_floors,
 )
 from trifuse.ranker.profiles.rules import Rule, check_rules, read_rules
-from trifuse.ranker.types import LEGS, Similarity
+from trifuse.ranker.types import LEGS
 
 Execution = Literal["client", "native"]
 """Where legs are fused: here, or by the server's own `hybrid` query."""

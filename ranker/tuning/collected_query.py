@@ -10,8 +10,9 @@ from operator import itemgetter
 import numpy as np
 from numpy.typing import NDArray
 
+from trifuse.encoder.spaces import Similarity
+from trifuse.ranker.clicks.evidence import ClickEvidence
 from trifuse.ranker.clicks.settings import ClickSettings
-from trifuse.ranker.clicks.store import ClickEvidence
 from trifuse.ranker.errors import ProfileError
 from trifuse.ranker.fuse import fuse, opinion, opinions
 from trifuse.ranker.fusion import LegHits
@@ -19,7 +20,7 @@ from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.profiles.weights import weighed
 from trifuse.ranker.retrieved import DELETED
 from trifuse.ranker.tuning.supported import SupportedClicks, opinion_of
-from trifuse.ranker.types import Floats, Key, Similarity
+from trifuse.ranker.types import Floats, Key
 
 Rows = NDArray[np.int64]
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from trifuse.ranker.body_template import fill_template
 from trifuse.ranker.clicked import Clicked
+from trifuse.ranker.clicks.evidence import ClickEvidence
 from trifuse.ranker.clicks.settings import ClickSettings
-from trifuse.ranker.clicks.store import ClickEvidence
 from trifuse.ranker.errors import BodyError, SearchUnavailable
 from trifuse.ranker.evaluation.runs import patient, ranking_template
 from trifuse.ranker.hybrid import HybridRanker

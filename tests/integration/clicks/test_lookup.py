@@ -13,9 +13,10 @@ from opensearchpy import OpenSearch
 from redis import Redis
 
 from trifuse.encoder.spaces import EncoderSpace
+from trifuse.ranker.clicks.evidence import ClickEvidence
 from trifuse.ranker.clicks.past_queries import queries_index, query_id
 from trifuse.ranker.clicks.settings import ClickSettings
-from trifuse.ranker.clicks.store import ClickEvidence, ClickStore
+from trifuse.ranker.clicks.store import ClickStore
 
 NOW = 1.75e9
 DAY = 86_400

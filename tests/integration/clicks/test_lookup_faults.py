@@ -20,10 +20,11 @@ from redis.crc import key_slot
 from trifuse.encoder.marks import VECTOR_FIELD, mark
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.templates import text_hash
+from trifuse.ranker.clicks.evidence import ClickEvidence
 from trifuse.ranker.clicks.past_queries import queries_index, query_id, query_space
 from trifuse.ranker.clicks.records import doc_hash
 from trifuse.ranker.clicks.settings import ClickSettings
-from trifuse.ranker.clicks.store import ClickEvidence, ClickStore
+from trifuse.ranker.clicks.store import ClickStore
 from trifuse.ranker.keys import clicks_key, docs_key, queries_key
 
 NOW = 1.75e9

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from trifuse.ranker.clicked import Clicked, read_evidence, why_not_asked
+from trifuse.ranker.clicks.evidence import ClickEvidence, SimilarQuery
 from trifuse.ranker.clicks.settings import ClickSettings
-from trifuse.ranker.clicks.store import ClickEvidence, SimilarQuery
 from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.target import Target, read_target
 from trifuse.ranker.types import LegReport

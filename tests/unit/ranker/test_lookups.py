@@ -16,8 +16,8 @@ import pytest
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.types import Vectors
 from trifuse.ranker.clicked import Clicked
+from trifuse.ranker.clicks.evidence import ClickEvidence
 from trifuse.ranker.clicks.settings import ClickSettings
-from trifuse.ranker.clicks.store import ClickEvidence
 from trifuse.ranker.lookups import MOST_AT_ONCE, Lookups
 from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.signals import Encoded

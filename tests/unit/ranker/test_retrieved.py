@@ -7,7 +7,7 @@ import pytest
 
 from trifuse.ranker.body import read_body
 from trifuse.ranker.clicked import Clicked
-from trifuse.ranker.clicks.store import ClickEvidence
+from trifuse.ranker.clicks.evidence import ClickEvidence
 from trifuse.ranker.errors import SearchRejected
 from trifuse.ranker.fusion import LegHits
 from trifuse.ranker.params import read_params

@@ -8,7 +8,7 @@ import pytest
 
 from trifuse.ranker.body import read_body
 from trifuse.ranker.clicked import Clicked
-from trifuse.ranker.clicks.store import ClickEvidence
+from trifuse.ranker.clicks.evidence import ClickEvidence
 from trifuse.ranker.params import read_params
 from trifuse.ranker.plan import plan_filters
 from trifuse.ranker.profiles.profile import Profile

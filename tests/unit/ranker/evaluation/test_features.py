@@ -6,7 +6,7 @@ from math import log
 
 import pytest
 
-from trifuse.ranker.clicks.store import SimilarQuery
+from trifuse.ranker.clicks.evidence import SimilarQuery
 from trifuse.ranker.evaluation.features import FEATURES, entropy, query_features
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from trifuse.ranker.clicked import Clicked
-from trifuse.ranker.clicks.store import ClickEvidence
+from trifuse.ranker.clicks.evidence import ClickEvidence
 from trifuse.ranker.native.query import native_search_of
 from trifuse.ranker.native.response import build_native_response, leg_reports, nothing
 from trifuse.ranker.request import Request

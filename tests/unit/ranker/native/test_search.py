@@ -10,7 +10,7 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import RequestError, TransportError
 
 from trifuse.ranker.clicked import Clicked
-from trifuse.ranker.clicks.store import ClickEvidence
+from trifuse.ranker.clicks.evidence import ClickEvidence
 from trifuse.ranker.errors import ProfileNotNative, SearchRejected
 from trifuse.ranker.native import NativeRanker
 from trifuse.ranker.request import Request

@@ -7,11 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from trifuse.ranker.clicks.evidence import Clicks
+from trifuse.ranker.clicks.evidence import ClickEvidence, Clicks
 from trifuse.ranker.clicks.lookup import Lookup, PastQuery
 from trifuse.ranker.clicks.records import doc_hash, pack
 from trifuse.ranker.clicks.settings import ClickSettings
-from trifuse.ranker.clicks.store import ClickEvidence
 from trifuse.ranker.tuning.collected_query import CollectedQuery
 from trifuse.ranker.types import Key
 
