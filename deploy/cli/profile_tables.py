@@ -23,8 +23,9 @@ def profiles_table(profiles: Mapping[str, Profile], versions: Mapping[str, int])
         versions: of those that are stored, the current one.
     """
     table = Table(
-        caption="NAME@VERSION: stored in the cluster, and which version is current; weight and normalization, "
-        "or the combination that brings its own (clicks: HEAD/TORSO/TAIL where they differ); m: past queries"
+        caption="NAME@VERSION: stored in the cluster, and which version is current; weight and "
+        "normalization, or the combination that brings its own (clicks: HEAD/TORSO/TAIL where they "
+        "differ); m: past queries"
     )
     table.add_column("profile", no_wrap=True)
     for leg in LEGS:
