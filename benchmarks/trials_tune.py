@@ -90,7 +90,7 @@ def retrieve(folder: Path, topics: Topics, encoder_name: str, vectors: Path) -> 
 
 def all_choices(legs: Legs) -> tuple[list[Choice], Floats]:
     """Every body with every setting, and what it is worth: (choices, queries)."""
-    settings = SPACE.within(legs.plain).grid()
+    settings = SPACE.within(legs.plain, legs.plain.profile).grid()
     profiles = [setting.profile(HYBRID) for setting in settings]
     measure = Measure.parse(MEASURE)
     choices = [Choice(*body, setting) for body in legs.telling for setting in settings]
