@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from opensearchpy import OpenSearch
 
-from trifuse.encoder.marks import VECTOR_FIELD
+from trifuse.encoder.marks import VECTOR_FIELD, mark
 from trifuse.encoder.spaces import EncoderSpace, Space, meta_with_space
-from trifuse.encoder.templates import TextTemplate
+from trifuse.encoder.templates import TextTemplate, text_hash
 from trifuse.encoder.types import Encoding, Vectors
 from trifuse.ranker import ClickEvidence, HybridRanker, Profile
+from trifuse.ranker.clicks.past_queries import queries_index, query_id, query_space
 from trifuse.ranker.clicks.settings import ClickSettings
 
 SPACE = EncoderSpace("tiny", "r1", "fp32", "cls", 3, True, "cosine")
@@ -62,6 +64,11 @@ class GivenClicks:
         return ClickEvidence(self.scores)
 
 
+def _at(degrees: float) -> list[float]:
+    turn = np.deg2rad(degrees)
+    return [float(np.cos(turn)), float(np.sin(turn)), 0.0]
+
+
 @pytest.fixture
 def tiny() -> TinyEncoder:
     return TinyEncoder()
@@ -105,8 +112,7 @@ def make_index(client: OpenSearch, index_name: str) -> Callable[..., str]:
                 key: value for key, value in document.items() if key not in ("_id", "angle", "_routing")
             }
             if "angle" in document:
-                turn = np.deg2rad(document["angle"])
-                source[VECTOR_FIELD] = [float(np.cos(turn)), float(np.sin(turn)), 0.0]
+                source[VECTOR_FIELD] = _at(document["angle"])
             action = {"_index": name, "_id": document["_id"]}
             if "_routing" in document:
                 action["routing"] = document["_routing"]
@@ -118,6 +124,49 @@ def make_index(client: OpenSearch, index_name: str) -> Callable[..., str]:
         return name
 
     return make
+
+
+@pytest.fixture
+def three(make_index: Callable[..., str]) -> str:
+    """0°, 60°, 90° score 1, 0.75, 0.5: normalised 1, 0.5, 0."""
+    return make_index(
+        [
+            {"_id": "near", "title": "near", "angle": 0},
+            {"_id": "mid", "title": "mid", "angle": 60},
+            {"_id": "far", "title": "far", "angle": 90},
+        ]
+    )
+
+
+@pytest.fixture
+def two_tenants(make_index: Callable[..., str]) -> Callable[..., str]:
+    """Makes an index, by `make_index`, where tenant b's documents are nearer, and as good for BM25."""
+    documents = [
+        {
+            "_id": f"{tenant}{n}",
+            "title": "stroke" if n < 4 else "asthma",
+            "tenant": tenant,
+            "angle": n + (40 if tenant == "a" else 0),
+        }
+        for tenant in "ab"
+        for n in range(20)
+    ]
+    return partial(make_index, documents)
+
+
+@pytest.fixture
+def embed_past(client: OpenSearch, tiny: TinyEncoder) -> Callable[[str, Mapping[str, float]], None]:
+    """Gives past queries of an index vectors, as the workers would: so many degrees from the first axis."""
+
+    def embed(index: str, degrees: Mapping[str, float]) -> None:
+        for query, angle in degrees.items():
+            marks = mark(VECTOR_FIELD, query_space(tiny.space).id, text_hash(query))
+            body = {"doc": {VECTOR_FIELD: _at(angle), **marks}}
+            client.update(
+                index=queries_index(index), id=query_id(query), body=body, params={"refresh": "true"}
+            )
+
+    return embed
 
 
 @pytest.fixture

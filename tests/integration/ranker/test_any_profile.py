@@ -11,11 +11,8 @@ import pytest
 from opensearchpy import OpenSearch
 from redis import Redis
 
-from trifuse.encoder.marks import VECTOR_FIELD, mark
-from trifuse.encoder.templates import text_hash
 from trifuse.ranker import ClickStore, HybridRanker, Profile
 from trifuse.ranker.body_template import fill_template
-from trifuse.ranker.clicks.past_queries import queries_index, query_id, query_space
 from trifuse.ranker.clicks.settings import SEGMENTS, ClickSettings
 from trifuse.ranker.evaluation import rank_all
 from trifuse.ranker.fusion import COMBINATIONS, NORMALIZATIONS
@@ -45,7 +42,7 @@ BODIES: Mapping[str, Mapping[str, Any] | None] = {
 
 @pytest.fixture
 def ranker(
-    client: OpenSearch, redis_client: Redis, make_index: Callable[..., str], tiny: Any
+    client: OpenSearch, redis_client: Redis, make_index: Callable[..., str], embed_past: Any, tiny: Any
 ) -> Iterator[tuple[HybridRanker, str]]:
     """90 documents, many of which score the same; a fifth without vectors; every third click is of a document
     that is gone."""
@@ -67,13 +64,7 @@ def ranker(
         for n, doc in enumerate(rng.integers(0, 135, 40).tolist())
     ]
     Intake(client, redis_client, index, min_visitors=1).take(clicks)
-    for query, degrees in PAST.items():
-        turn = np.deg2rad(degrees)
-        marks = mark(VECTOR_FIELD, query_space(tiny.space).id, text_hash(query))
-        vector = {VECTOR_FIELD: [float(np.cos(turn)), float(np.sin(turn)), 0.0], **marks}
-        client.update(
-            index=queries_index(index), id=query_id(query), body={"doc": vector}, params={"refresh": "true"}
-        )
+    embed_past(index, PAST)
     made = HybridRanker(client, tiny, ClickStore(redis_client, client))
     yield made, index
     made.close()

@@ -12,10 +12,7 @@ import pytest
 from opensearchpy import OpenSearch
 from redis import Redis
 
-from trifuse.encoder.marks import VECTOR_FIELD, mark
-from trifuse.encoder.templates import text_hash
 from trifuse.ranker import ClickStore, HybridRanker, Profile
-from trifuse.ranker.clicks.past_queries import queries_index, query_id, query_space
 from trifuse.ranker.clicks.settings import ClickSettings
 from trifuse.worker.clicks.events import ClickEvent
 from trifuse.worker.clicks.intake import Intake
@@ -67,7 +64,7 @@ def test_what_was_clicked_for_a_query_comes_back_under_its_filters(
 
 
 def test_a_past_query_whose_documents_the_other_legs_find_counts_more(
-    client: OpenSearch, redis_client: Redis, make_index: Callable[..., str], tiny: Any
+    client: OpenSearch, redis_client: Redis, make_index: Callable[..., str], embed_past: Any, tiny: Any
 ) -> None:
     """Two past queries at cosine 1; the legs' best document, h = 1, was clicked for one of them.
 
@@ -79,10 +76,7 @@ def test_a_past_query_whose_documents_the_other_legs_find_counts_more(
         ClickEvent(query=q, doc_id=d, event_id=q) for q, d in (("brain attack", "x"), ("wheezing", "y"))
     ]
     Intake(client, redis_client, index, min_visitors=1).take(clicks)
-    for query in ("brain attack", "wheezing"):
-        marks = mark(VECTOR_FIELD, query_space(tiny.space).id, text_hash(query))
-        past = {"doc": {VECTOR_FIELD: [1.0, 0.0, 0.0], **marks}}
-        client.update(index=queries_index(index), id=query_id(query), body=past, params={"refresh": "true"})
+    embed_past(index, {"brain attack": 0, "wheezing": 0})
     ranker = HybridRanker(client, tiny, ClickStore(redis_client, client), PROFILE)
     response = ranker.search(index, text="stroke")
     believed = 2 / (2 + math.exp(-3))

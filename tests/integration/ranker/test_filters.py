@@ -16,23 +16,6 @@ TEXT = {"match": {"title": "stroke"}}
 MINE = {"term": {"tenant": "a"}}
 
 
-def two_tenants(make_index: Callable[..., str], **settings: Any) -> str:
-    """Tenant b's documents are nearer, and as good for BM25."""
-    return make_index(
-        [
-            {
-                "_id": f"{tenant}{n}",
-                "title": "stroke" if n < 4 else "asthma",
-                "tenant": tenant,
-                "angle": n + (40 if tenant == "a" else 0),
-            }
-            for tenant in "ab"
-            for n in range(20)
-        ],
-        **settings,
-    )
-
-
 def tenants_by_leg(response: dict[str, Any]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for hit in response["hits"]["hits"]:
@@ -87,9 +70,9 @@ def test_f12_the_nearest_that_match_come_back(
     ],
 )
 def test_f16_a_tenants_filter_is_lifted(
-    make_index: Callable[..., str], ranker: HybridRanker, query: dict[str, Any]
+    two_tenants: Callable[..., str], ranker: HybridRanker, query: dict[str, Any]
 ) -> None:
-    response = ranker.search(two_tenants(make_index), {"query": query}, text="stroke", size=100)
+    response = ranker.search(two_tenants(), {"query": query}, text="stroke", size=100)
     assert tenants_by_leg(response) == {"lexical": {"a"}, "dense": {"a"}, "clicks": {"a"}}
     dense = [hit["_id"] for hit in response["hits"]["hits"] if hit["trifuse"]["legs"]["dense"]]
     assert sorted(dense) == ["a0", "a1", "a2", "a3", "a4"]
@@ -98,9 +81,9 @@ def test_f16_a_tenants_filter_is_lifted(
 
 
 def test_f16_a_filter_given_beside_the_body_holds_in_every_leg(
-    make_index: Callable[..., str], ranker: HybridRanker
+    two_tenants: Callable[..., str], ranker: HybridRanker
 ) -> None:
-    index = two_tenants(make_index)
+    index = two_tenants()
     for body in ({"query": TEXT}, None):
         response = ranker.search(index, body, text="stroke", filter=MINE, size=100)
         assert tenants_by_leg(response) == {"lexical": {"a"}, "dense": {"a"}, "clicks": {"a"}}
@@ -108,10 +91,10 @@ def test_f16_a_filter_given_beside_the_body_holds_in_every_leg(
 
 
 def test_f16_a_tenant_that_one_of_two_indices_analyses(
-    client: OpenSearch, make_index: Callable[..., str], ranker: HybridRanker, index_name: str
+    client: OpenSearch, two_tenants: Callable[..., str], ranker: HybridRanker, index_name: str
 ) -> None:
     """A match on it is a filter here and full text there: no leg may go beyond the query's own matches."""
-    index, other = two_tenants(make_index), f"{index_name}-dynamic"
+    index, other = two_tenants(), f"{index_name}-dynamic"
     client.index(index=other, id="b0", body={"title": "stroke", "tenant": "b"}, params={"refresh": "true"})
     body = {"query": {"bool": {"must": [TEXT, {"match": {"tenant": "a"}}]}}}
     response = ranker.search([index, other], body, text="stroke", size=100)
@@ -126,9 +109,9 @@ def test_a_filter_that_is_no_query_is_refused(ranker: HybridRanker, filter: Any)
 
 
 def test_f16_a_filtered_alias(
-    client: OpenSearch, make_index: Callable[..., str], ranker: HybridRanker
+    client: OpenSearch, two_tenants: Callable[..., str], ranker: HybridRanker
 ) -> None:
-    index = two_tenants(make_index)
+    index = two_tenants()
     client.indices.put_alias(index=index, name=f"{index}-mine", body={"filter": MINE})
     response = ranker.search(f"{index}-mine", {"query": TEXT}, text="stroke", size=100)
     assert tenants_by_leg(response) == {"lexical": {"a"}, "dense": {"a"}, "clicks": {"a"}}
@@ -137,9 +120,9 @@ def test_f16_a_filtered_alias(
 
 
 def test_f16_an_alias_with_a_filter_per_index(
-    client: OpenSearch, make_index: Callable[..., str], tiny: Any
+    client: OpenSearch, two_tenants: Callable[..., str], tiny: Any
 ) -> None:
-    one, two = two_tenants(make_index, suffix="-1"), two_tenants(make_index, suffix="-2")
+    one, two = two_tenants(suffix="-1"), two_tenants(suffix="-2")
     alias = f"{one}-both"
     client.indices.put_alias(index=one, name=alias, body={"filter": MINE})
     client.indices.put_alias(index=two, name=alias, body={"filter": {"term": {"tenant": "b"}}})
@@ -151,12 +134,12 @@ def test_f16_an_alias_with_a_filter_per_index(
 
 
 def test_f16_what_cannot_be_lifted_bounds_the_other_legs_to_lexical_matches(
-    make_index: Callable[..., str], ranker: HybridRanker
+    two_tenants: Callable[..., str], ranker: HybridRanker
 ) -> None:
     """To trifuse a wrapper is a query of an unknown kind; here it holds the tenant's filter."""
     wrapped = {"wrapper": {"query": base64.b64encode(json.dumps(MINE).encode()).decode()}}
     response = ranker.search(
-        two_tenants(make_index), {"query": {"bool": {"must": [TEXT, wrapped]}}}, text="stroke", size=100
+        two_tenants(), {"query": {"bool": {"must": [TEXT, wrapped]}}}, text="stroke", size=100
     )
     assert sorted(hit["_id"] for hit in response["hits"]["hits"]) == ["a0", "a1", "a2", "a3"]
     assert tenants_by_leg(response) == {"lexical": {"a"}, "dense": {"a"}, "clicks": {"a"}}
@@ -165,36 +148,36 @@ def test_f16_what_cannot_be_lifted_bounds_the_other_legs_to_lexical_matches(
     assert response["hits"]["total"] == {"value": 4, "relation": "eq"}
 
 
-def test_f16_a_filter_that_is_a_score(make_index: Callable[..., str], ranker: HybridRanker) -> None:
+def test_f16_a_filter_that_is_a_score(two_tenants: Callable[..., str], ranker: HybridRanker) -> None:
     mine = {"source": "doc['tenant'].value == 'a' ? 1 : 0"}
     query = {"script_score": {"query": TEXT, "script": mine, "min_score": 0.5}}
-    response = ranker.search(two_tenants(make_index), {"query": query}, text="stroke", size=100)
+    response = ranker.search(two_tenants(), {"query": query}, text="stroke", size=100)
     assert sorted(hit["_id"] for hit in response["hits"]["hits"]) == ["a0", "a1", "a2", "a3"]
     assert response["trifuse"]["filter"]["not_lifted"] == ["query.script_score.min_score"]
 
 
-def test_f16_a_filter_in_query_string_syntax(make_index: Callable[..., str], ranker: HybridRanker) -> None:
+def test_f16_a_filter_in_query_string_syntax(two_tenants: Callable[..., str], ranker: HybridRanker) -> None:
     body = {"query": {"query_string": {"query": "+tenant:a stroke", "default_field": "title"}}}
-    response = ranker.search(two_tenants(make_index), body, text="stroke", size=100)
+    response = ranker.search(two_tenants(), body, text="stroke", size=100)
     assert set().union(*tenants_by_leg(response).values()) == {"a"}
     assert response["trifuse"]["filter"]["not_lifted"] == ["query: query_string"]
 
 
 def test_f16_a_given_filter_frees_the_other_legs(
-    make_index: Callable[..., str], ranker: HybridRanker
+    two_tenants: Callable[..., str], ranker: HybridRanker
 ) -> None:
     body = {"query": {"query_string": {"query": "+tenant:a +stroke", "default_field": "title"}}}
-    response = ranker.search(two_tenants(make_index), body, text="stroke", filter=MINE, size=100)
+    response = ranker.search(two_tenants(), body, text="stroke", filter=MINE, size=100)
     dense = [hit["_id"] for hit in response["hits"]["hits"] if hit["trifuse"]["legs"]["dense"]]
     assert sorted(dense) == ["a0", "a1", "a2", "a3", "a4"]
     assert response["trifuse"]["filter"]["rescored_only"] is False
 
 
 def test_f11_post_filter_holds_in_every_leg_and_not_in_aggregations(
-    make_index: Callable[..., str], ranker: HybridRanker
+    two_tenants: Callable[..., str], ranker: HybridRanker
 ) -> None:
     body = {"query": TEXT, "post_filter": MINE, "aggs": {"by": {"terms": {"field": "tenant"}}}}
-    response = ranker.search(two_tenants(make_index), body, text="stroke", size=100)
+    response = ranker.search(two_tenants(), body, text="stroke", size=100)
     assert tenants_by_leg(response) == {"lexical": {"a"}, "dense": {"a"}, "clicks": {"a"}}
     counts = {each["key"]: each["doc_count"] for each in response["aggregations"]["by"]["buckets"]}
     assert counts == {"a": 4, "b": 4}

@@ -49,18 +49,6 @@ def ids(response: dict[str, Any]) -> list[str]:
     return list(scores(response))
 
 
-@pytest.fixture
-def three(make_index: Callable[..., str]) -> str:
-    """0°, 60°, 90° score 1, 0.75, 0.5: normalised 1, 0.5, 0."""
-    return make_index(
-        [
-            {"_id": "near", "title": "near", "angle": 0},
-            {"_id": "mid", "title": "mid", "angle": 60},
-            {"_id": "far", "title": "far", "angle": 90},
-        ]
-    )
-
-
 @pytest.mark.parametrize("normalization", ["min_max", "l2", "z_score"])
 def test_f1_a_leg_with_a_single_hit(
     search_natively: Callable[..., Any], three: str, normalization: str

@@ -35,18 +35,6 @@ def ids(response: dict[str, Any]) -> list[str]:
     return list(scores(response))
 
 
-@pytest.fixture
-def three(make_index: Callable[..., str]) -> str:
-    """0°, 60°, 90° score 1, 0.75, 0.5: normalised 1, 0.5, 0."""
-    return make_index(
-        [
-            {"_id": "near", "title": "near", "angle": 0},
-            {"_id": "mid", "title": "mid", "angle": 60},
-            {"_id": "far", "title": "far", "angle": 90},
-        ]
-    )
-
-
 def test_f11_refused_before_anything_is_sent() -> None:
     unsent = HybridRanker(cast(OpenSearch, None), profile=native())
     rescore = {"window_size": 100, "query": {"rescore_query": {"match_all": {}}}}
@@ -254,23 +242,6 @@ def test_a_leg_that_the_server_refuses_fails_the_search(
         HybridRanker(client, tiny, profile=native(vector_field="title")).search(index, STROKE, text="x")
 
 
-@pytest.fixture
-def two_tenants(make_index: Callable[..., str]) -> str:
-    """Tenant b's documents are nearer, and as good for BM25."""
-    return make_index(
-        [
-            {
-                "_id": f"{tenant}{n}",
-                "title": "stroke" if n < 4 else "asthma",
-                "tenant": tenant,
-                "angle": n + (40 if tenant == "a" else 0),
-            }
-            for tenant in "ab"
-            for n in range(20)
-        ]
-    )
-
-
 TENANT = {
     "weights": {"lexical": 1, "dense": 1, "clicks": 1},
     "normalization": "min_max",
@@ -288,27 +259,28 @@ CLICKS = {"b1": 9.0, "a1": 1.0, "b19": 5.0, "a19": 2.0}
     ],
 )
 def test_f16_a_tenants_filter_holds_in_every_leg(
-    search_natively: Callable[..., Any], two_tenants: str, query: dict[str, Any]
+    search_natively: Callable[..., Any], two_tenants: Callable[..., str], query: dict[str, Any]
 ) -> None:
-    response = search_natively(two_tenants, {"query": query}, CLICKS, profile=native(**TENANT), size=50)
+    response = search_natively(two_tenants(), {"query": query}, CLICKS, profile=native(**TENANT), size=50)
     # Four by words, five by vectors, of which a4 is one more, and a19 by clicks.
     assert sorted(ids(response)) == ["a0", "a1", "a19", "a2", "a3", "a4"]
 
 
 def test_f16_a_filtered_alias_and_a_given_filter(
-    client: OpenSearch, search_natively: Callable[..., Any], two_tenants: str
+    client: OpenSearch, search_natively: Callable[..., Any], two_tenants: Callable[..., str]
 ) -> None:
-    client.indices.put_alias(index=two_tenants, name=f"{two_tenants}-mine", body={"filter": MINE})
-    for index, filter in ((f"{two_tenants}-mine", None), (two_tenants, MINE)):
+    name = two_tenants()
+    client.indices.put_alias(index=name, name=f"{name}-mine", body={"filter": MINE})
+    for index, filter in ((f"{name}-mine", None), (name, MINE)):
         response = search_natively(index, STROKE, CLICKS, profile=native(**TENANT), size=50, filter=filter)
         assert sorted(ids(response)) == ["a0", "a1", "a19", "a2", "a3", "a4"]
 
 
 def test_f16_what_cannot_be_lifted_bounds_the_other_legs_to_lexical_matches(
-    search_natively: Callable[..., Any], two_tenants: str
+    search_natively: Callable[..., Any], two_tenants: Callable[..., str]
 ) -> None:
     query = {"query_string": {"query": "+tenant:a +stroke", "default_field": "title"}}
-    response = search_natively(two_tenants, {"query": query}, CLICKS, profile=native(**TENANT), size=50)
+    response = search_natively(two_tenants(), {"query": query}, CLICKS, profile=native(**TENANT), size=50)
     assert sorted(ids(response)) == ["a0", "a1", "a2", "a3"]
     assert response["trifuse"]["filter"]["rescored_only"] is True
 

@@ -14,10 +14,7 @@ import pytest
 from opensearchpy import OpenSearch
 from redis import Redis
 
-from trifuse.encoder.marks import VECTOR_FIELD, mark
-from trifuse.encoder.templates import text_hash
 from trifuse.ranker import ClickStore, HybridRanker, Profile
-from trifuse.ranker.clicks.past_queries import queries_index, query_id, query_space
 from trifuse.ranker.clicks.settings import ClickSettings
 from trifuse.ranker.errors import BodyError, ProfileMissing, UnreadableInput
 from trifuse.ranker.evaluation import rank_all
@@ -44,7 +41,7 @@ def documents(rng: np.random.Generator) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def ranker(
-    client: OpenSearch, redis_client: Redis, make_index: Callable[..., str], tiny: Any
+    client: OpenSearch, redis_client: Redis, make_index: Callable[..., str], embed_past: Any, tiny: Any
 ) -> Iterator[tuple[HybridRanker, str]]:
     """A ranker with clicks of four past queries, at different distances, on some of the documents."""
     rng = np.random.default_rng(3)
@@ -56,13 +53,7 @@ def ranker(
         for n, doc in enumerate(rng.integers(0, 130, 25).tolist())  # some are of no document
     ]
     Intake(client, redis_client, index, min_visitors=1).take(clicks)
-    for query, degrees in past.items():
-        turn = np.deg2rad(degrees)
-        marks = mark(VECTOR_FIELD, query_space(tiny.space).id, text_hash(query))
-        vector = {VECTOR_FIELD: [float(np.cos(turn)), float(np.sin(turn)), 0.0], **marks}
-        client.update(
-            index=queries_index(index), id=query_id(query), body={"doc": vector}, params={"refresh": "true"}
-        )
+    embed_past(index, past)
     with_clicks = HybridRanker(client, tiny, ClickStore(redis_client, client))
     yield with_clicks, index
     with_clicks.close()
