@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from trifuse.ranker.fusion import COMBINATIONS, LegHits
+from trifuse.ranker.fusion import LegHits
+from trifuse.ranker.fusion.registry import OF_THEIR_OWN
 from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.request import Request
 from trifuse.ranker.retrieved import Retrieved
@@ -40,6 +41,4 @@ def dense_is_full(request: Request, retrieved: Retrieved) -> bool:
 
 def _scored_alone(profile: Profile) -> bool:
     """Whether the fused score of a document hangs on no other clicked one: by their ranks, or their range."""
-    if profile.combination == "rrf" or COMBINATIONS[profile.combination].normalization is not None:
-        return False
-    return profile.normalization_of("clicks") == "none"
+    return profile.combination not in OF_THEIR_OWN and profile.normalization_of("clicks") == "none"

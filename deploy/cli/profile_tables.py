@@ -12,6 +12,7 @@ from rich.text import Text
 from trifuse.ranker import Profile
 from trifuse.ranker.clicks.settings import SEGMENTS
 from trifuse.ranker.evaluation.printing import as_typed
+from trifuse.ranker.fusion.registry import OF_THEIR_OWN
 from trifuse.ranker.profiles.versions import ProfileVersion
 from trifuse.ranker.types import LEGS
 
@@ -70,7 +71,7 @@ def _weight(profile: Profile, leg: str) -> str:
         return "-"
     weights = [profile.weights_in(segment)[leg] for segment in SEGMENTS]
     shown = "/".join(f"{weight:g}" for weight in (weights if len(set(weights)) > 1 else weights[:1]))
-    alone = profile.combination in ("rrf", "dbsf")  # they bring their own normalization
+    alone = profile.combination in OF_THEIR_OWN
     return f"{shown} {profile.combination if alone else profile.normalization_of(leg)}"
 
 

@@ -34,3 +34,9 @@ COMBINATIONS: dict[str, Combination] = {
     "dbsf": DBSF,
 }
 """How legs become one score."""
+
+OF_THEIR_OWN = ("rrf", "dbsf")
+"""Combinations that bring their own normalization: the legs' isn't used."""
+
+SUMS = ("weighted_sum", "arithmetic_mean")
+"""Combinations in which scores count as they are: those of clicks are shares of a probability."""

@@ -13,6 +13,7 @@ from trifuse.ranker.body_template import fill_template
 from trifuse.ranker.clicks.settings import ClickSettings
 from trifuse.ranker.errors import BodyError, ProfileError
 from trifuse.ranker.fusion import COMBINATIONS, NORMALIZATIONS
+from trifuse.ranker.fusion.registry import SUMS
 from trifuse.ranker.fusion.softmax import UNIT_NORM_TEMPERATURE
 from trifuse.ranker.profiles.checks import (
     MAX_DEPTH,
@@ -39,7 +40,7 @@ DEFAULT_NORMALIZATION = {"lexical": "min_max", "dense": "min_max", "clicks": "no
 
 _WEIGHTS = {"lexical": 0.5, "dense": 0.5, "clicks": 5.0}
 _COMPARABLE_WEIGHTS = {**_WEIGHTS, "clicks": 0.25}
-_SHARES, _SUMS = ("none", "softmax"), ("weighted_sum", "arithmetic_mean")
+_SHARES = ("none", "softmax")
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ class Profile:
         for leg, weight in weights.items():
             check_weight(f"the weight of {leg}", weight)
         if not weights:
-            shares = self.normalization_of("clicks") in _SHARES and self.combination in _SUMS
+            shares = self.normalization_of("clicks") in _SHARES and self.combination in SUMS
             weights = _WEIGHTS if shares else _COMPARABLE_WEIGHTS
         if not any(weights.values()):
             raise ProfileError(f"no leg has a weight above 0: give at least one of {', '.join(LEGS)} one")

@@ -12,12 +12,10 @@ import numpy as np
 
 from trifuse.ranker.clicks.settings import SEGMENTS
 from trifuse.ranker.errors import ProfileError
+from trifuse.ranker.fusion.registry import OF_THEIR_OWN, SUMS
 from trifuse.ranker.profiles.checks import MAX_WEIGHT
 from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.tuning.collected import Collected
-
-SHARES_OF_CLICKS = ("weighted_sum", "arithmetic_mean")
-"""Combinations that take the scores of clicks as they are: shares of a probability."""
 
 TUNED = "tuned"
 """The name of a profile that was tuned and isn't saved yet."""
@@ -46,18 +44,18 @@ class Setting(NamedTuple):
 
     @property
     def technique(self) -> str:
-        """Normalization and combination, as far as they matter: `rrf` and `dbsf` bring their own.
+        """Normalization and combination, as far as they matter.
 
         >>> Setting(0.4, 2.0, "min_max", "weighted_sum", 60, 100).technique
         'min_max, weighted_sum'
         """
-        alone = self.combination in ("rrf", "dbsf")
+        alone = self.combination in OF_THEIR_OWN
         return self.combination if alone else f"{self.normalization}, {self.combination}"
 
     def profile(self, base: Profile) -> Profile:
         """The profile that serves it: fused here, without rules, and all that isn't tuned is the base's."""
         by_segment = dict(zip(SEGMENTS, self.segments, strict=True)) if self.segments else None
-        raw = self.combination in SHARES_OF_CLICKS
+        raw = self.combination in SUMS
         names = {"lexical": self.normalization, "dense": self.normalization, "clicks": "none"}
         return replace(
             base,
@@ -158,9 +156,7 @@ class Space:
         """The weights of clicks that go with a combination."""
         if self.clicks:
             return self.clicks
-        named = (
-            (0.0, 1.0, 2.0, 4.0, 8.0, 16.0) if combination in SHARES_OF_CLICKS else (0.0, 0.1, 0.25, 0.5, 1.0)
-        )
+        named = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0) if combination in SUMS else (0.0, 0.1, 0.25, 0.5, 1.0)
         own, weight = self.own_clicks or ("", 0.0)
         return sorted({*named, weight}) if own == combination else named
 

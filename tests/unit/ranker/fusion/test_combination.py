@@ -7,6 +7,7 @@ from trifuse.ranker.fusion import COMBINATIONS, Table
 from trifuse.ranker.fusion.arithmetic_mean import ARITHMETIC_MEAN
 from trifuse.ranker.fusion.geometric_mean import GEOMETRIC_MEAN
 from trifuse.ranker.fusion.harmonic_mean import HARMONIC_MEAN
+from trifuse.ranker.fusion.registry import OF_THEIR_OWN
 from trifuse.ranker.fusion.rrf import RRF
 from trifuse.ranker.fusion.weighted_sum import WEIGHTED_SUM
 
@@ -79,3 +80,9 @@ def test_many_tables_at_once_are_as_one_by_one(name: str) -> None:
     for number, row in enumerate(together):
         one = Table(tables.normalized[number], tables.ranks[number])
         assert row.tolist() == COMBINATIONS[name](one, weights, 60).tolist()
+
+
+def test_the_combinations_of_their_own_normalization_are_named() -> None:
+    """Those that have one, and `rrf`, which sees ranks alone."""
+    own = {name for name, each in COMBINATIONS.items() if each.normalization is not None}
+    assert own | {"rrf"} == set(OF_THEIR_OWN)
