@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from trifuse.ranker.errors import BodyError
-from trifuse.ranker.nesting import check_nesting
+from trifuse.ranker.nesting import MOST_LEVELS, too_deep
 
 PLACE = "{{text}}"
 
@@ -21,18 +21,18 @@ def fill_template(template: Any, text: str) -> Any:
     >>> fill_template({"match": {"title": "{{text}}"}}, 'a "quoted" one')
     {'match': {'title': 'a "quoted" one'}}
     """
-    if isinstance(template, dict | list):
-        check_nesting("the body", template)
-    return _filled(template, text)
+    return _filled(template, text, 0)
 
 
-def _filled(template: Any, text: str) -> Any:
+def _filled(template: Any, text: str, level: int) -> Any:
     if isinstance(template, str):
         return text if template == PLACE else _plain(template)
+    if level > MOST_LEVELS and isinstance(template, dict | list):
+        raise too_deep("the body")
     if isinstance(template, dict):
-        return {_plain(key): _filled(value, text) for key, value in template.items()}
+        return {_plain(key): _filled(value, text, level + 1) for key, value in template.items()}
     if isinstance(template, list):
-        return [_filled(each, text) for each in template]
+        return [_filled(each, text, level + 1) for each in template]
     return template
 
 

@@ -70,6 +70,7 @@ class HybridRanker:
         self._profiles = ServedProfiles(ProfileStore(client, read_timeout_s=_READ_TIMEOUT_S))
         self._targets = Targets(client)
         self._native = NativeRanker(client)
+        self._native_profile: Profile | None = None  # the last that was found to be native
 
     def search(
         self,
@@ -175,7 +176,9 @@ class HybridRanker:
             user = replace(user, page={**user.page, "explain": explain})
         url = read_params(params, text=text)
         if profile.execution == "native":
-            require_native(profile)
+            if profile is not self._native_profile:
+                require_native(profile)
+                self._native_profile = profile
             check_native_request(user, url)
         target = self._targets.read(index_expression(index), url.resolving, fresh=fresh)
         check_collapse(user.collapse, target)

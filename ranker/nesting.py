@@ -32,4 +32,9 @@ def check_nesting(what: str, value: Any) -> None:
         ]
         if not level:
             return
-    raise BodyError(f"{what} is nested more than {MOST_LEVELS} levels deep: flatten it")
+    raise too_deep(what)
+
+
+def too_deep(what: str) -> BodyError:
+    """The error for what is nested deeper."""
+    return BodyError(f"{what} is nested more than {MOST_LEVELS} levels deep: flatten it")

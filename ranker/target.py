@@ -45,13 +45,13 @@ class Target:
 
     def is_text(self, field: str) -> bool | None:
         """Whether a match on the field, or on any field of a pattern, is full text; None: in some indices."""
-        if "*" in field:
-            found = {each for each in self.text_fields if _names(field, each)}
+        if "*" not in field:
+            found = {field} if field in self.text_fields else set()
         else:
-            found = {field} & self.text_fields
-        if found - self.plain_fields:
-            return True
-        return None if found else False
+            found = {each for each in self.text_fields if _names(field, each)}
+        if not found:
+            return False
+        return True if found - self.plain_fields else None
 
     def vector_fields(self) -> list[str]:
         """The fields that hold trifuse's vectors."""

@@ -45,7 +45,10 @@ def build_native_response(
     """
     weights = search.weights if search else {}
     explained = bool(request.user.page.get("explain"))
-    hits = [_hit(request, weights, hit, explained=explained) for hit in answer["hits"]["hits"]]
+    hits = [
+        _explained(request, weights, hit) if explained else {**hit, "trifuse": {"legs": dict.fromkeys(LEGS)}}
+        for hit in answer["hits"]["hits"]
+    ]
     response: dict[str, Any] = {
         "took": took_ms,
         "timed_out": answer["timed_out"],
@@ -93,11 +96,7 @@ def leg_reports(
     return reports
 
 
-def _hit(
-    request: Request, weights: Mapping[str, float], hit: Mapping[str, Any], *, explained: bool
-) -> dict[str, Any]:
-    if not explained:
-        return {**hit, "trifuse": {"legs": dict.fromkeys(LEGS)}}
+def _explained(request: Request, weights: Mapping[str, float], hit: Mapping[str, Any]) -> dict[str, Any]:
     found = dict(hit)
     told: Mapping[str, float] = found.pop("matched_queries", {})
     names = [name for name in told if not name.startswith(NAME)]
