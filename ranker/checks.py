@@ -13,10 +13,10 @@ from typing import Any
 
 from trifuse.ranker.body import UserBody
 from trifuse.ranker.legs import leg_body
-from trifuse.ranker.profiles.checks import MAX_DEPTH
 from trifuse.ranker.queries import items
 from trifuse.ranker.server import Answer
 from trifuse.ranker.types import Clause
+from trifuse.ranker.values import MAX_HITS
 
 CHUNK = 500
 """Documents asked about in one search: half of the clauses that a server allows unless told otherwise."""
@@ -39,7 +39,7 @@ def _body(user: UserBody, ids: Sequence[str], filter: Clause | None, *, size: in
     numbered = [{"term": {"_id": {"value": id, "boost": number}}} for number, id in enumerate(ids, start=1)]
     query = {"should": numbered, "minimum_should_match": 1, "filter": items(filter)}
     body = {
-        **leg_body(user, min(size, MAX_DEPTH)),
+        **leg_body(user, min(size, MAX_HITS)),
         "query": {"bool": query},
         "track_total_hits": False,
         "aggs": _ROUTED,

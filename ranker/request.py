@@ -21,11 +21,11 @@ from trifuse.ranker.legs import (
 from trifuse.ranker.page import page_body, shows_query
 from trifuse.ranker.params import UrlParams
 from trifuse.ranker.plan import FilterPlan
-from trifuse.ranker.profiles.checks import MAX_DEPTH
 from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.signals import Encoded
 from trifuse.ranker.target import Target
 from trifuse.ranker.types import Clause, Key
+from trifuse.ranker.values import MAX_HITS
 
 _NAMESAKES = 10
 """So many documents of an index may share an id, under several routings."""
@@ -95,7 +95,7 @@ class Request:
 
     def clicks_body(self, ids: Sequence[str]) -> dict[str, Any]:
         """The same in one search, which reads the documents' ids and routings."""
-        size = min(len(ids) * len(self.target.indices) * _NAMESAKES, MAX_DEPTH)
+        size = min(len(ids) * len(self.target.indices) * _NAMESAKES, MAX_HITS)
         return clicks_body(self.user, ids, self.filters.clause, size=size)
 
     def page_body(

@@ -11,10 +11,10 @@ from trifuse.ranker.checks import checked
 from trifuse.ranker.errors import RankerError, SearchRejected
 from trifuse.ranker.lookups import LookUp
 from trifuse.ranker.page import key_of
-from trifuse.ranker.profiles.checks import MAX_DEPTH
 from trifuse.ranker.request import Request
 from trifuse.ranker.server import Answer, as_sent, asking, too_many_terms
 from trifuse.ranker.types import Key
+from trifuse.ranker.values import MAX_HITS
 
 Documents = dict[Key, Mapping[str, Any]]
 """Documents of a page, as the server gave them."""
@@ -104,7 +104,7 @@ def fetch(client: OpenSearch, request: Request, keys: Sequence[Key], *, by_query
     Raises:
         IndexMissing, SearchRejected, SearchUnavailable: they weren't fetched.
     """
-    size = min(len(keys) + 1, MAX_DEPTH)  # one more shows whether documents share an id
+    size = min(len(keys) + 1, MAX_HITS)  # one more shows whether documents share an id
     while keys:
         body = request.page_body(keys, by_query=by_query, size=size)
         try:
@@ -120,7 +120,7 @@ def fetch(client: OpenSearch, request: Request, keys: Sequence[Key], *, by_query
             continue
         documents = {key_of(hit): hit for hit in answer["hits"]["hits"]}
         # Documents with the same ids and other routings may have taken the places of those asked for.
-        if len(documents) < size or documents.keys() >= set(keys) or size == MAX_DEPTH:
+        if len(documents) < size or documents.keys() >= set(keys) or size == MAX_HITS:
             return documents
-        size = min(10 * size, MAX_DEPTH)
+        size = min(10 * size, MAX_HITS)
     return {}

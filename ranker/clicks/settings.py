@@ -8,16 +8,13 @@ from dataclasses import dataclass
 
 from trifuse.encoder.spaces import Similarity
 from trifuse.ranker.errors import ProfileError
+from trifuse.ranker.values import check_one_of, check_whole, is_number
 
 HEAD, TORSO, TAIL = "HEAD", "TORSO", "TAIL"
 SEGMENTS = (HEAD, TORSO, TAIL)
 
 WEIGHTINGS = ("relevant", "share", "expected")
 """What a document that was clicked for a past query is worth, see `ClickSettings.weighting`."""
-
-
-MAX_CANDIDATES = 10_000
-"""`index.max_result_window`'s default: OpenSearch refuses to find more."""
 
 
 def segment_of(frequency: float) -> str:
@@ -90,22 +87,19 @@ class ClickSettings:
         return self.log_share == 1.0 or int(query[:8], 16) < self.log_share * 2**32
 
     def __post_init__(self) -> None:
-        _whole("m", self.m, 0)
-        _whole("candidates", self.candidates, 1)
-        if self.weighting not in WEIGHTINGS:
-            raise ProfileError(
-                f"clicks.weighting is {self.weighting!r}: it is one of {', '.join(WEIGHTINGS)}"
-            )
-        if self.temperature is not None and not (_number(self.temperature) and self.temperature > 0):
+        check_whole("clicks.m", self.m, lowest=0)
+        check_whole("clicks.candidates", self.candidates)
+        check_one_of("clicks.weighting", self.weighting, WEIGHTINGS)
+        if self.temperature is not None and not (is_number(self.temperature) and self.temperature > 0):
             raise ProfileError(f"clicks.temperature is {self.temperature!r}: give a number above 0, or none")
-        if not (_number(self.smoothing) and self.smoothing > 0):
+        if not (is_number(self.smoothing) and self.smoothing > 0):
             raise ProfileError(f"clicks.smoothing is {self.smoothing!r}: give a number above 0")
-        if not (_number(self.support) and 0 <= self.support <= 100):
+        if not (is_number(self.support) and 0 <= self.support <= 100):
             raise ProfileError(f"clicks.support is {self.support!r}: give a number from 0 to 100")
         for name in ("min_similarity", "doubt"):
-            if getattr(self, name) is not None and not _number(getattr(self, name)):
+            if getattr(self, name) is not None and not is_number(getattr(self, name)):
                 raise ProfileError(f"clicks.{name} is {getattr(self, name)!r}: give a number, or none")
-        if not (_number(self.log_share) and 0 < self.log_share <= 1):
+        if not (is_number(self.log_share) and 0 < self.log_share <= 1):
             raise ProfileError(f"clicks.log_share is {self.log_share!r}: give a share above 0, up to 1")
         if self.segment_weights is not None:
             _check_segment_weights(self.segment_weights)
@@ -117,21 +111,7 @@ def _check_segment_weights(weights: object) -> None:
             f"clicks.segment_weights is {weights!r}: give a weight to each of {', '.join(SEGMENTS)}"
         )
     for segment, weight in weights.items():
-        if not _number(weight) or weight < 0:
+        if not is_number(weight) or weight < 0:
             raise ProfileError(
                 f"clicks.segment_weights[{segment}] is {weight!r}: give a finite number of 0 or more"
             )
-
-
-def _whole(name: str, value: object, least: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MAX_CANDIDATES:
-        raise ProfileError(
-            f"clicks.{name} is {value!r}: give a whole number from {least} to {MAX_CANDIDATES}"
-        )
-
-
-def _number(value: object) -> bool:
-    try:
-        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    except OverflowError:  # a whole number beyond all floats
-        return False

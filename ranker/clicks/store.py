@@ -27,8 +27,9 @@ from trifuse.ranker.clicks.lookup import Lookup, PastQuery
 from trifuse.ranker.clicks.names import DocumentNames
 from trifuse.ranker.clicks.past_queries import MAX_QUERY_CHARS, normalize_query, query_id
 from trifuse.ranker.clicks.reads import bounded, read_clicks, read_names
-from trifuse.ranker.clicks.settings import MAX_CANDIDATES, ClickSettings, segment_of
+from trifuse.ranker.clicks.settings import ClickSettings, segment_of
 from trifuse.ranker.clicks.similar import Near, NoSimilar, find_similar, search_along
+from trifuse.ranker.values import MAX_HITS
 
 _MOST = 2.0**53
 """Of clicks: beyond it a float doesn't count exactly, and infinity counts nothing."""
@@ -185,7 +186,7 @@ def _near(
     if vector is None or space is None or settings.m == 0:
         return None
     needed = math.ceil((settings.m + leave_one_out) / settings.log_share)
-    return Near(index, vector, space, min(needed, MAX_CANDIDATES))
+    return Near(index, vector, space, min(needed, MAX_HITS))
 
 
 def _self_similarity(vector: Vectors | None, space: EncoderSpace | None) -> float:

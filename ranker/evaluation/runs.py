@@ -11,8 +11,8 @@ from trifuse.ranker.body import LEXICAL_KEYS, PAGE_KEYS
 from trifuse.ranker.body_template import fill_template
 from trifuse.ranker.errors import ProfileError
 from trifuse.ranker.hybrid import HybridRanker
-from trifuse.ranker.profiles.checks import MAX_DEPTH
 from trifuse.ranker.profiles.profile import Profile
+from trifuse.ranker.values import MAX_HITS
 
 CLICK_BUDGET_S = 10.0
 """Quality is measured, not speed: a click lookup that a slow machine delays still counts."""
@@ -53,9 +53,9 @@ def evaluation_depth(profile: Profile, cutoff: int, *, limit: bool = False) -> i
     Raises:
         ProfileError: the cutoff is beyond what OpenSearch ranks.
     """
-    if cutoff > MAX_DEPTH and not limit:
+    if cutoff > MAX_HITS and not limit:
         raise ProfileError(
-            f"a measure looks down to rank {cutoff}: {MAX_DEPTH} is the most that can be ranked"
+            f"a measure looks down to rank {cutoff}: {MAX_HITS} is the most that can be ranked"
         )
     return profile.depth if limit else max(profile.depth, cutoff)
 

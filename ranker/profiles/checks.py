@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any, TypeGuard
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from trifuse.ranker.errors import ProfileError
 from trifuse.ranker.types import LEGS
-
-MAX_DEPTH = 10_000
-"""`index.max_result_window`'s default: OpenSearch refuses a larger `size`."""
+from trifuse.ranker.values import check_whole, is_number
 
 MAX_WEIGHT = 1e6
 """Beyond it scores that aren't normalised could add up to no finite number."""
 
-
 LEAST_WEIGHT = 1e-12
 """Of a leg that is run: below it products of scores lose their digits, and then are 0."""
-
-
-def is_number(value: object) -> TypeGuard[float]:
-    """Whether it is a finite number."""
-    try:
-        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    except OverflowError:  # a whole number beyond all floats
-        return False
 
 
 def is_text(value: object) -> bool:
@@ -74,26 +62,6 @@ def check_weight(what: str, value: object) -> None:
         raise ProfileError(f"{what} is {value!r}: give 0, or {LEAST_WEIGHT:g} or more")
 
 
-def check_whole(name: str, value: object, highest: int) -> None:
-    """A whole number from 1.
-
-    Raises:
-        ProfileError: it is none.
-    """
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= highest:
-        raise ProfileError(f"{name} is {value!r}: give a whole number from 1 to {highest}")
-
-
-def check_one_of(name: str, value: object, names: Collection[str]) -> None:
-    """One of some names.
-
-    Raises:
-        ProfileError: it is none.
-    """
-    if not isinstance(value, str) or value not in names:
-        raise ProfileError(f"{name} is {value!r}: it is one of {', '.join(names)}")
-
-
 def read_depths(value: Any) -> dict[str, int]:
     """Leg to hits taken from it.
 
@@ -104,7 +72,7 @@ def read_depths(value: Any) -> dict[str, int]:
     if "clicks" in depths:
         raise ProfileError("depths names clicks: how many clicked documents are taken is clicks.candidates")
     for leg, depth in depths.items():
-        check_whole(f"the depth of {leg}", depth, MAX_DEPTH)
+        check_whole(f"the depth of {leg}", depth)
     return dict(depths)
 
 

@@ -16,12 +16,8 @@ from trifuse.ranker.fusion import COMBINATIONS, NORMALIZATIONS
 from trifuse.ranker.fusion.registry import SUMS
 from trifuse.ranker.fusion.softmax import UNIT_NORM_TEMPERATURE
 from trifuse.ranker.profiles.checks import (
-    MAX_DEPTH,
     by_leg,
-    check_one_of,
     check_weight,
-    check_whole,
-    is_number,
     is_text,
     known,
     read_bounds,
@@ -30,6 +26,7 @@ from trifuse.ranker.profiles.checks import (
 )
 from trifuse.ranker.profiles.rules import Rule, check_rules, read_rules
 from trifuse.ranker.types import LEGS
+from trifuse.ranker.values import check_one_of, check_whole, is_number
 
 Execution = Literal["client", "native"]
 """Where legs are fused: here, or by the server's own `hybrid` query."""
@@ -105,10 +102,10 @@ class Profile:
         object.__setattr__(self, "floors", read_floors(self.floors))
         object.__setattr__(self, "bounds", read_bounds(self.bounds))
         self._check_weights()
-        check_whole("depth", self.depth, MAX_DEPTH)
+        check_whole("depth", self.depth)
         object.__setattr__(self, "depths", read_depths(self.depths))
-        check_whole("k", self.neighbours, MAX_DEPTH)
-        check_whole("rank_constant", self.rank_constant, MAX_DEPTH)
+        check_whole("k", self.neighbours)
+        check_whole("rank_constant", self.rank_constant)
         if not is_number(self.click_budget_s) or self.click_budget_s <= 0:
             raise ProfileError(f"click_budget_s is {self.click_budget_s!r}: give seconds above 0")
         self._check_clicks()

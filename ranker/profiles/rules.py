@@ -8,8 +8,9 @@ from typing import Any
 
 from trifuse.ranker.clicks.settings import SEGMENTS
 from trifuse.ranker.errors import ProfileError
-from trifuse.ranker.profiles.checks import by_leg, check_weight, is_number, known
+from trifuse.ranker.profiles.checks import by_leg, check_weight, known
 from trifuse.ranker.profiles.features import FEATURES, Features
+from trifuse.ranker.values import is_number
 
 Range = tuple[float | None, float | None]
 """The lowest and the highest value, both included; None: no bound."""
