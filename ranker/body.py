@@ -123,8 +123,8 @@ def read_body(
         post_filter=_clause(body, "post_filter"),
         collapse=_collapse_field(body.get("collapse")),
         timeout=body.get("timeout"),
-        lexical={key: body[key] for key in LEXICAL_KEYS & body.keys()},
-        page={key: body[key] for key in PAGE_KEYS & body.keys()},
+        lexical={key: value for key, value in body.items() if key in LEXICAL_KEYS},
+        page={key: value for key, value in body.items() if key in PAGE_KEYS},
     )
 
 
