@@ -88,6 +88,14 @@ def unchecked(request: Request, clicked: Clicked, answers: Mapping[str, Answer])
     return ids if request.filters.clause is not None else ids[: request.profile.depth + DELETED]
 
 
+def before_search(request: Request, clicked: Clicked) -> dict[str, LegReport]:
+    """How each leg stood before the search."""
+    lexical = LegReport("ok")
+    if request.profile.weights["lexical"] == 0:
+        lexical = LegReport("off", f"weight 0 in the profile {request.profile.name!r}")
+    return {"lexical": lexical, "dense": request.encoded.dense, "clicks": clicked.report}
+
+
 def read_answers(request: Request, clicked: Clicked, answers: Mapping[str, Answer]) -> Retrieved:
     """Hits and reports of the legs.
 
@@ -101,7 +109,7 @@ def read_answers(request: Request, clicked: Clicked, answers: Mapping[str, Answe
     _check_lexical(answers)
     hits: dict[str, LegHits] = {}
     reports = {}
-    for leg, before in _before(request, clicked).items():
+    for leg, before in before_search(request, clicked).items():
         answer = answers.get(leg)
         if leg == "clicks" and clicked.scores:
             answer = answer or _NOTHING_TO_ASK
@@ -155,14 +163,6 @@ def confirmed(guess: Retrieved, answer: Answer) -> Retrieved | None:
 
 
 _NOTHING_TO_ASK = Answer(200, None, {})
-
-
-def _before(request: Request, clicked: Clicked) -> dict[str, LegReport]:
-    """How each leg stood before the search."""
-    lexical = LegReport("ok")
-    if request.profile.weights["lexical"] == 0:
-        lexical = LegReport("off", f"weight 0 in the profile {request.profile.name!r}")
-    return {"lexical": lexical, "dense": request.encoded.dense, "clicks": clicked.report}
 
 
 def _clicked(clicked: Clicked, answers: Mapping[str, Answer]) -> Iterator[tuple[Key, float]]:

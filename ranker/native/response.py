@@ -11,6 +11,7 @@ from trifuse.ranker.clicks.past_queries import similarity_of
 from trifuse.ranker.native.query import NAME, NativeSearch
 from trifuse.ranker.request import Request
 from trifuse.ranker.response import about
+from trifuse.ranker.retrieved import before_search
 from trifuse.ranker.server import Answer
 from trifuse.ranker.types import LEGS, LegReport
 
@@ -78,9 +79,7 @@ def leg_reports(
     Args:
         why_not: leg to why it was left out after all.
     """
-    before = {"lexical": LegReport("ok"), "dense": request.encoded.dense, "clicks": clicked.report}
-    if request.profile.weights["lexical"] == 0:
-        before["lexical"] = LegReport("off", f"weight 0 in the profile {request.profile.name!r}")
+    before = before_search(request, clicked)
     reports = {}
     took_ms, partial = answer.took_ms, answer.partial
     for leg in LEGS:
