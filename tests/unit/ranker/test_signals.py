@@ -85,6 +85,7 @@ def test_f15_without_a_text_there_is_nothing_to_encode(text: str) -> None:
         (KeyError(), "the encoder failed: KeyError"),
         ((1.0, 2.0), "no usable vector"),
         ((1.0, 2.0, float("nan")), "no usable vector"),
+        ((1.0, float("inf"), float("-inf")), "no usable vector"),
     ],
 )
 def test_an_encoder_that_fails_leaves_the_leg_out(vector: Any, reason: str) -> None:
@@ -92,6 +93,10 @@ def test_an_encoder_that_fails_leaves_the_leg_out(vector: Any, reason: str) -> N
     assert found.vector is found.space is None
     assert found.dense.state == "failed"
     assert reason in (found.dense.reason or "")
+
+
+def test_large_numbers_make_a_vector_all_the_same() -> None:
+    assert read(encoder=Encoder((3e38, 3e38, 3e38))).dense.state == "ok"
 
 
 def test_another_space_is_an_error_before_anything_is_encoded() -> None:
