@@ -8,11 +8,9 @@ from typing import Any
 
 from opensearchpy import OpenSearch
 
+from trifuse.ranker.kept import TTL_S, Kept
 from trifuse.ranker.server import asking
 from trifuse.ranker.target import Target, read_target
-
-TTL_S = 5.0
-MOST = 256
 
 
 class Targets:
@@ -28,9 +26,7 @@ class Targets:
         self, client: OpenSearch, *, ttl_s: float = TTL_S, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._client = client
-        self._ttl_s = ttl_s
-        self._clock = clock
-        self._kept: dict[tuple[str, str], tuple[float, Target]] = {}
+        self._kept = Kept[Target](ttl_s=ttl_s, clock=clock)
 
     def read(self, expression: str, params: Mapping[str, Any], *, fresh: bool = False) -> Target:
         """The target of an expression.
@@ -40,14 +36,9 @@ class Targets:
             SearchUnavailable: OpenSearch didn't answer.
         """
         key = (expression, repr(sorted(params.items())))
-        now = self._clock()
-        kept = self._kept.get(key)
-        if kept and not fresh and now - kept[0] < self._ttl_s:
-            return kept[1]
+        return self._kept.get(key, lambda: self._read(expression, params), fresh=fresh)
+
+    def _read(self, expression: str, params: Mapping[str, Any]) -> Target:
         with asking(expression):
             answer = self._client.indices.get(index=expression, params=dict(params))
-        target = read_target(expression, answer)
-        if len(self._kept) >= MOST:
-            self._kept.clear()
-        self._kept[key] = (now, target)
-        return target
+        return read_target(expression, answer)

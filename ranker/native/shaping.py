@@ -9,10 +9,9 @@ from typing import Any
 from opensearchpy import OpenSearch
 
 from trifuse.ranker.errors import IndexMissing, ProfileNotNative, SearchRejected
+from trifuse.ranker.kept import TTL_S, Kept
 from trifuse.ranker.native.pipeline import Processor
 from trifuse.ranker.server import asking
-
-TTL_S = 5.0
 
 
 class Shaping:
@@ -27,9 +26,7 @@ class Shaping:
         self, client: OpenSearch, *, ttl_s: float = TTL_S, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._client = client
-        self._ttl_s = ttl_s
-        self._clock = clock
-        self._kept: dict[str, tuple[float, list[Processor]]] = {}
+        self._kept = Kept[list[Processor]](ttl_s=ttl_s, clock=clock)
 
     def processors(self, pipeline: str | None) -> list[Processor]:
         """The processors of the response in a pipeline; what it fuses by is replaced by ours.
@@ -39,12 +36,9 @@ class Shaping:
             SearchRejected: it isn't there.
             SearchUnavailable: it couldn't be read.
         """
-        if pipeline is None:
-            return []
-        now = self._clock()
-        kept = self._kept.get(pipeline)
-        if kept and now - kept[0] < self._ttl_s:
-            return kept[1]
+        return [] if pipeline is None else self._kept.get(pipeline, lambda: self._read(pipeline))
+
+    def _read(self, pipeline: str) -> list[Processor]:
         try:
             with asking(f"the search pipeline {pipeline!r}"):
                 answer: dict[str, Any] = self._client.search_pipeline.get(id=pipeline)
@@ -63,6 +57,4 @@ class Shaping:
                 f"the index's default search pipeline {pipeline!r} changes requests ({kinds}), and a server "
                 "doesn't fuse a query that was changed: take the execution 'client', or clear that default"
             )
-        processors: list[Processor] = list(found.get("response_processors") or [])
-        self._kept[pipeline] = (now, processors)
-        return processors
+        return list(found.get("response_processors") or [])
