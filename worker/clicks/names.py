@@ -7,18 +7,15 @@ from typing import Any
 
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError
-from redis.client import NEVER_DECODE
 
 from trifuse.ranker.clicks.decay import HALF_LIFE_DAYS
 from trifuse.ranker.clicks.past_queries import queries_index
-from trifuse.ranker.keys import docs_key
+from trifuse.ranker.clicks.reads import read_names
 
 
 def document_names(redis: Any, index: str, hashes: Sequence[bytes]) -> list[str | None]:
     """The ids of documents by their hashes; None where none is kept: nothing was ever clicked there."""
-    if not hashes:
-        return []
-    found = redis.execute_command("HMGET", docs_key(index, HALF_LIFE_DAYS), *hashes, **{NEVER_DECODE: []})
+    found = read_names(redis, index, HALF_LIFE_DAYS, hashes) if hashes else []
     return [None if name is None else name.decode() for name in found]
 
 
