@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal, NamedTuple
@@ -134,6 +134,14 @@ class Clicks:
         hashes: list[bytes] = self.sums.docs[places].view(f"V{DOC_BYTES}").tolist()
         return hashes
 
+    def places_of(self, ids: Iterable[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Which of some documents were clicked for: their numbers there, their positions in `sums.docs`."""
+        documents = self.sums.docs
+        hashes = np.frombuffer(b"".join(map(_doc_hash, ids)), documents.dtype)
+        places = np.minimum(np.searchsorted(documents, hashes), max(len(documents) - 1, 0))
+        known = np.flatnonzero(documents[places] == hashes) if len(documents) else places[:0]
+        return known, places[known]
+
     def named(self, places: NDArray[np.int64], names: Sequence[str | None]) -> Clicks:
         """The same, with the ids of the documents at these positions, where they are known."""
         known = zip(places.tolist(), names, strict=True)
@@ -141,12 +149,9 @@ class Clicks:
 
     def support(self, found: Mapping[str, float]) -> Floats:
         """What the other legs say of each past query: see `query_support`."""
-        hashes = np.frombuffer(b"".join(map(_doc_hash, found)), self.sums.docs.dtype)
-        places = np.minimum(np.searchsorted(self.sums.docs, hashes), max(len(self.sums.docs) - 1, 0))
+        numbers, places = self.places_of(found)
         values = np.zeros(len(self.sums.docs))
-        if len(values):
-            known = self.sums.docs[places] == hashes
-            values[places[known]] = np.fromiter(found.values(), np.float64)[known]
+        values[places] = np.fromiter(found.values(), np.float64)[numbers]
         return query_support(values, self.sums.doc, self.sums.query, len(self.past))
 
     def shares(self, support: Floats | None = None) -> Floats:

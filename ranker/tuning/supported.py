@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trifuse.ranker.clicks.evidence import Clicks
-from trifuse.ranker.clicks.records import doc_hash
 from trifuse.ranker.clicks.settings import ClickSettings
 from trifuse.ranker.clicks.support import query_support
 from trifuse.ranker.clicks.weights import best_documents, document_scores
@@ -33,17 +32,14 @@ class SupportedClicks:
     def __init__(self, clicks: Clicks, keys: Sequence[Key]) -> None:
         self._clicks = clicks
         row_of = {key.id: row for row, key in enumerate(keys)}
-        documents = clicks.sums.docs
+        documents = len(clicks.sums.docs)
         names = sorted(clicks.names.items(), key=lambda item: item[1])
         self._places = np.array([place for place, _ in names], np.int64)
-        self._order = np.zeros(len(documents), np.int64)  # by id
+        self._order = np.zeros(documents, np.int64)  # by id
         self._order[self._places] = np.arange(len(names))
-        self._row = np.full(len(documents), -1, np.int64)
+        self._row = np.full(documents, -1, np.int64)
         self._row[self._places] = [row_of.get(id, -1) for _, id in names]
-        hashes = np.frombuffer(b"".join(doc_hash(key.id) for key in keys), documents.dtype)
-        at = np.minimum(np.searchsorted(documents, hashes), max(len(documents) - 1, 0))
-        self._known = np.flatnonzero(documents[at] == hashes) if len(documents) else at[:0]
-        self._at = at[self._known]
+        self._known, self._at = clicks.places_of(key.id for key in keys)
 
     def scores(self, opinion: Floats | None, settings: ClickSettings) -> tuple[Rows, Floats]:
         """The rows of the best documents, -1 of those that aren't there, and their scores; ties by id.
