@@ -70,7 +70,6 @@ class HybridRanker:
         self._profiles = ServedProfiles(ProfileStore(client, read_timeout_s=_READ_TIMEOUT_S))
         self._targets = Targets(client)
         self._native = NativeRanker(client)
-        self._native_profile: Profile | None = None  # the last that was found to be native
 
     def search(
         self,
@@ -176,9 +175,7 @@ class HybridRanker:
             user = replace(user, page={**user.page, "explain": explain})
         url = read_params(params, text=text)
         if profile.execution == "native":
-            if profile is not self._native_profile:
-                require_native(profile)
-                self._native_profile = profile
+            require_native(profile)
             check_native_request(user, url)
         target = self._targets.read(index_expression(index), url.resolving, fresh=fresh)
         check_collapse(user.collapse, target)
