@@ -3,14 +3,18 @@
 `_meta` of an index's mapping keeps the space of each vector field:
 
     {"trifuse": {"format": 1, "fields": {"trifuse_vector": {"id": ..., "encoder": ..., "template": ...}}}}
+
+An index that is being embedded anew has two fields, each in a space of its own: `serving` beside `fields`
+names the one that queries go by. A field never changes its space, so that a vector can't meet one of another.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from itertools import chain, count
 from typing import Any, Literal
 
 from trifuse.encoder.errors import SpaceMismatch
@@ -136,6 +140,57 @@ def meta_with_space(meta: Mapping[str, Any] | None, field: str, space: Space) ->
     ours["fields"] = {**(ours.get("fields") or {}), field: space.as_dict()}
     merged["trifuse"] = ours
     return merged
+
+
+def meta_without_space(meta: Mapping[str, Any] | None, field: str) -> dict[str, Any]:
+    """`_meta` without that field's space, and everything else kept; without `trifuse` where that was all."""
+    merged = dict(meta or {})
+    ours = dict(merged.get("trifuse") or {})
+    fields = {name: value for name, value in _fields(meta).items() if name != field}
+    if ours.get("serving") == field:
+        del ours["serving"]
+    if fields:
+        merged["trifuse"] = {**ours, "fields": fields}
+    else:
+        merged.pop("trifuse", None)
+    return merged
+
+
+def serving_field(meta: Mapping[str, Any] | None) -> str | None:
+    """The vector field that queries go by: the one that `_meta` names, else the first; None without any.
+
+    >>> serving_field({"trifuse": {"fields": {"a": {}, "b": {}}, "serving": "b"}})
+    'b'
+    """
+    fields = _fields(meta)
+    named = (meta or {}).get("trifuse", {}).get("serving") if fields else None
+    return named if named in fields else next(iter(fields), None)
+
+
+def meta_serving(meta: Mapping[str, Any] | None, field: str) -> dict[str, Any]:
+    """`_meta` with `field` as the one that queries go by.
+
+    Raises:
+        SpaceMismatch: the index has no such vector field.
+    """
+    if field not in _fields(meta):
+        raise SpaceMismatch(
+            f"the mapping's _meta names no vector field {field!r}, but {sorted(_fields(meta))}: name one"
+        )
+    merged = dict(meta or {})
+    merged["trifuse"] = {**merged["trifuse"], "serving": field}
+    return merged
+
+
+def next_field(fields: Iterable[str], first: str) -> str:
+    """A name for one more vector field, that none of `fields` has: `first`, `first_2`, `first_3`, ...
+
+    >>> next_field(["trifuse_vector"], "trifuse_vector")
+    'trifuse_vector_2'
+    """
+    taken = set(fields)
+    names = chain([first], (f"{first}_{number}" for number in count(2)))
+    return next(name for name in names if name not in taken)
 
 
 def require_same_space(

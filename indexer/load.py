@@ -32,7 +32,7 @@ from trifuse.indexer.readers import Record, Rejection
 from trifuse.indexer.refresh import rare_refreshes
 from trifuse.indexer.report import DeadLetters, FieldCounts, LoadReport
 from trifuse.indexer.retry import Retry, retrying
-from trifuse.indexer.sentence_load import SentenceLoader
+from trifuse.indexer.sentences.load import SentenceLoader
 
 _FEW = 20  # fewer records than this say nothing about a field that none of them fills
 

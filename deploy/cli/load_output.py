@@ -19,7 +19,7 @@ from trifuse.deploy.cli.common import err, fail, out
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.indexer.readers import Record, Rejection
 from trifuse.indexer.report import LoadReport
-from trifuse.indexer.sentence_load import count_sentences
+from trifuse.indexer.sentences.load import count_sentences
 
 _SAMPLE = 2000
 _SENTENCES_PER_S = {"int8": 64, "fp32": 39}  # of 64 tokens, the default encoder, measured on two cores

@@ -25,7 +25,7 @@ from trifuse.indexer.prepare import Prepared, canonical, content_hash, embedded_
 from trifuse.indexer.readers import Record, Rejection
 from trifuse.indexer.report import SentenceCounts
 from trifuse.indexer.retry import Retry, retrying
-from trifuse.indexer.sentences import sentences_of
+from trifuse.indexer.sentences.split import sentences_of
 
 SENTENCE_TEMPLATE = TextTemplate(("text",))
 _PAGE = 5000

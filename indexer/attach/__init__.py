@@ -1,0 +1,1 @@
+"""Join an index that exists: look first, then add vectors, or say what stands in the way."""
