@@ -1,46 +1,45 @@
-"""Jobs that a fault meets in the middle: how they start, when half is done, and what must hold at the end."""
+"""Jobs that a fault meets in the middle: how they start, when it comes, and what must hold at the end."""
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import Any, Protocol
 
-import numpy as np
+from fault_checks import Broken, check_documents, check_refresh, concrete, demand, read, served
+from fault_cli import TWICE
+from fault_clicks import Clicks
+from fault_commands import Ended, trifuse
+from fault_documents import UNREADABLE, Documents, tiny_encoder
+from fault_searches import Searches, searcher
 from fault_stack import Stack
-from opensearchpy import OpenSearch
 
-from trifuse.encoder.marks import VECTOR_FIELD
 from trifuse.encoder.registry import DEFAULT_ENCODER, describe_encoder, load_encoder
 from trifuse.encoder.spaces import Space
-from trifuse.encoder.templates import TextTemplate, text_hash
-from trifuse.indexer.actions import Action
-from trifuse.indexer.bulk import bulk
-from trifuse.indexer.hints import Enqueue, Hint
-from trifuse.indexer.mapping import index_body
-from trifuse.indexer.sync import Patience, SyncReport, sync
-from trifuse.ranker.clicks.decay import HALF_LIFE_DAYS
-from trifuse.ranker.clicks.reads import clicks_counted
-from trifuse.ranker.clicks.records import merged
-from trifuse.ranker.keys import clicks_key, queries_key
-from trifuse.worker.clicks.compaction import read_strings
-from trifuse.worker.clicks.events import ClickEvent
-from trifuse.worker.clicks.produce import record_clicks
-from trifuse.worker.clicks.rebuild import rebuild
-from trifuse.worker.enqueue import celery_enqueue
+from trifuse.indexer.bulk import Action, bulk
+from trifuse.indexer.load import load
+from trifuse.indexer.readers import read_trials
+from trifuse.indexer.sync import sync
+from trifuse.indexer.trial import trial_template
+from trifuse.worker.embedding import embed
+from trifuse.worker.enqueue import BATCH, celery_enqueue
 
-BATCH = 16
-EVENTS = 600
-MESSAGE = 10
-PATIENCE = Patience(lease_s=5.0, stall_s=120.0, silence_s=120.0)
-WITHIN_S = 120.0
-COMPARED = 16
-"""Documents whose vectors are made again, to compare."""
+INTERVAL = "3s"
+"""The owner's refresh interval of an index that is attached to."""
+
+RUNS = 6
+"""How often a command is run again that a fault ended."""
+
+WITHIN_S = 240.0
 
 
 class Job(Protocol):
     """What a cell runs."""
+
+    encoders: tuple[str, ...]
 
     def start(self, *, twice: bool) -> None:
         """Begin in the background; `twice` delivers each message two times."""
@@ -52,192 +51,239 @@ class Job(Protocol):
         """Wait for the end and check it; what was found, in words. Raises Broken."""
 
 
-class Broken(Exception):
-    """The end isn't as it must be."""
+class DocumentsJob:
+    """Documents get their vectors by commands; subclasses say which.
 
-
-def demand(true: bool, what: str) -> None:
-    """Raise Broken with what isn't so."""
-    if not true:
-        raise Broken(what)
-
-
-def eventually(true: Callable[[], bool], what: str) -> None:
-    """Wait until it is true.
-
-    Raises:
-        Broken: it wasn't within two minutes.
+    Args:
+        number: documents.
+        real: use the default encoder in place of a tiny one.
+        away: whether the fault takes OpenSearch away.
+        full_disk: the job's own commands can't write files.
+        recount: whether texts may be encoded again beyond a batch for each killed process.
     """
-    end = time.monotonic() + WITHIN_S
-    while not true():
-        demand(time.monotonic() < end, f"{what}: not within {WITHIN_S:.0f} s")
-        time.sleep(0.02)
 
+    def __init__(
+        self,
+        stack: Stack,
+        number: int,
+        *,
+        real: bool = False,
+        away: bool = False,
+        full_disk: bool = False,
+        recount: bool = False,
+    ) -> None:
+        self.stack = stack
+        self.index = f"faults-{time.monotonic_ns()}"
+        self.name = self.index
+        self.documents = Documents(number, unreadable=0 if real else UNREADABLE)
+        self.full_disk = full_disk
+        self.encoder = DEFAULT_ENCODER if real else tiny_encoder(stack.folder, "tiny-one", 16)
+        self.encoders: tuple[str, ...] = (self.encoder,)
+        self.routing: dict[str, str] = {}
+        self.over = threading.Event()
+        self.runs: list[Ended] = []
+        self._away, self._recount, self._number = away, recount, number
+        self._environ: dict[str, str] = {}
+        self._resources = ExitStack()
 
-class Embed:
-    """Documents are embedded; at the end each has one valid vector of its text."""
+    def prepare(self) -> None:
+        """Make what the job starts from."""
 
-    def __init__(self, stack: Stack, documents: int) -> None:
-        self._stack = stack
-        self._documents = documents
-        self._index = f"faults-embed-{time.monotonic_ns()}"
-        self._space = Space(describe_encoder(DEFAULT_ENCODER), TextTemplate(("title",)))
-        self._threads = ThreadPoolExecutor(1)
-        self._twice = False
+    def commands(self) -> None:
+        """Run the job's commands."""
+        raise NotImplementedError
 
-    def start(self, *, twice: bool) -> None:
-        """Write the documents, and sync in the background."""
-        self._twice = twice
-        client = self._stack.client
-        body = index_body({"title": {"type": "text"}}, spaces={VECTOR_FIELD: self._space}, shards=2)
-        client.indices.create(index=self._index, body=body)
-        actions = (
-            Action(
-                op="index",
-                index=self._index,
-                id=str(number),
-                source={"title": f"A made-up remedy against a made-up illness, volume {number}"},
-            )
-            for number in range(self._documents)
-        )
-        demand(not bulk(client, actions, refresh=True).failed, "OpenSearch refused documents")
-        self._running = self._threads.submit(self._sync)
-
-    def half_done(self) -> bool:
-        """Whether half of the texts were given to the encoder."""
-        return self._stack.counted("texts") >= self._documents // 2
-
-    def finish(self) -> str:
-        """Nothing is pending, vectors are right, little was encoded twice, a second sync writes nothing."""
-        report = self._running.result(timeout=2 * WITHIN_S)
-        self._threads.shutdown()
-        demand(not report.stalled, report.stalled)
-        demand((report.pending, report.failed) == (0, 0), f"left pending or failed: {report}")
-        documents = self._read()
-        demand(len(documents) == self._documents, f"{len(documents)} of {self._documents} documents found")
-        for hit in documents:
-            self._check(hit)
-        self._compare(documents[:COMPARED])
-        encoded = self._stack.counted("texts")
-        if not self._twice:
-            most = self._documents + BATCH * (self._stack.killed + self._stack.interrupted)
-            demand(encoded <= most, f"{encoded} texts were encoded, {most} at most may be")
-        again = self._sync()
-        demand(again.embedded == 0, f"a second sync embedded {again.embedded}")
-        demand(self._versions(self._read()) == self._versions(documents), "a second sync wrote documents")
-        return f"{self._documents} documents, {encoded} texts encoded, {self._stack.killed} processes killed"
-
-    def _sync(self) -> SyncReport:
-        client = OpenSearch(self._stack.services.opensearch_url, timeout=30)
-        return sync(client, self._index, self._enqueue(), wait=True, patience=PATIENCE)
-
-    def _enqueue(self) -> Enqueue:
-        once = celery_enqueue(self._stack.app, batch=BATCH)
-
-        def enqueue(index: str, field: str, space: Space, ids: Sequence[Hint], /) -> None:
-            for _ in range(2 if self._twice else 1):
-                once(index, field, space, ids)
-
-        return enqueue
-
-    def _read(self) -> list[dict[str, Any]]:
-        self._stack.client.indices.refresh(index=self._index)
-        body = {"size": self._documents, "version": True}
-        hits: list[dict[str, Any]] = self._stack.client.search(index=self._index, body=body)["hits"]["hits"]
-        return hits
-
-    def _check(self, hit: dict[str, Any]) -> None:
-        source = hit["_source"]
-        wanted = {"space": self._space.id, "hash": text_hash(source["title"])}
-        mark = source.get("trifuse", {}).get("fields", {}).get(VECTOR_FIELD)
-        demand(mark == wanted, f"document {hit['_id']} has the mark {mark}, expected {wanted}")
-        norm = float(np.linalg.norm(source[VECTOR_FIELD]))
-        demand(abs(norm - 1.0) < 1e-3, f"the vector of document {hit['_id']} has norm {norm}")
-        demand(hit["_version"] == 2, f"document {hit['_id']} has version {hit['_version']}, expected 2")
-
-    def _compare(self, hits: Sequence[dict[str, Any]]) -> None:
-        """Some vectors against those of an encoder of our own."""
-        expected = load_encoder(DEFAULT_ENCODER).encode_documents([hit["_source"]["title"] for hit in hits])
-        found = np.array([hit["_source"][VECTOR_FIELD] for hit in hits], dtype=np.float32)
-        least = float(np.einsum("ij,ij->i", found, expected).min())
-        demand(least > 0.999, f"a vector isn't that of its text: cosine {least:.4f}")
-
-    @staticmethod
-    def _versions(hits: Iterable[dict[str, Any]]) -> dict[str, int]:
-        return {hit["_id"]: hit["_version"] for hit in hits}
-
-
-class Clicks:
-    """Click events are taken in; at the end each counts once, and a rebuild gives the same counts."""
-
-    def __init__(self, stack: Stack, documents: int) -> None:
-        self._stack = stack
-        self._index = f"faults-clicks-{time.monotonic_ns()}"
-        self._events = [
-            ClickEvent(
-                event_id=f"e{number}",
-                query=f"query {number % 7}",
-                doc_id=f"d{number % min(10, documents)}",
-                timestamp=time.time() - number,
-            )
-            for number in range(EVENTS)
-        ]
+    def searches(self) -> Searches:
+        """What searches meanwhile."""
+        ranker = searcher(self.stack.client, [load_encoder(self.encoder)])
+        return Searches(ranker, self.name, away=self._away)
 
     def start(self, *, twice: bool) -> None:
-        """Make the search index, and send the events."""
-        self._stack.client.indices.create(index=self._index, body=index_body({"title": {"type": "text"}}))
-        for document in {event.doc_id for event in self._events}:
-            self._stack.client.index(index=self._index, id=document, body={"title": document})
-        self._stack.client.indices.refresh(index=self._index)
-        for _ in range(2 if twice else 1):
-            self._send()
+        """Begin, with searches beside it."""
+        self._environ = {**self.stack.environ, **({TWICE: "1"} if twice else {})}
+        self._recount |= twice
+        self.prepare()
+        self._searches = self.searches()
+        self._resources.enter_context(self._searches.running())
+        pool = self._resources.enter_context(ThreadPoolExecutor(1))
+        self._running = pool.submit(self.commands)
 
     def half_done(self) -> bool:
-        """Whether a good part of the events is counted."""
-        return self._total() >= EVENTS // 4
+        """Whether a third of the texts was given to the encoder."""
+        if self._running.done():
+            self._running.result()
+            raise Broken("the job ended before the fault came")
+        return self.stack.counted("texts") >= self._number // 3
+
+    def edit(self) -> None:
+        """Have the owner edit documents."""
+        self.documents.edit(self.stack.client, self.name, self.routing, self._searches.changed)
+
+    def load_meanwhile(self) -> None:
+        """A load whose dead-letter file can't be written, and then one that has room."""
 
     def finish(self) -> str:
-        """What was lost with the broker is sent again, as its sender would; nothing counts twice."""
-        eventually(lambda: self._stack.redis.llen("trifuse") == 0, "the queue isn't empty")
-        self._send()
-        eventually(lambda: self._stack.redis.llen("trifuse") == 0, "the queue isn't empty")
-        # Counts that went with Redis are in the event index: the rebuild counts them.
-        rebuild(self._stack.client, self._stack.redis, self._index)
-        eventually(lambda: self._total() == EVENTS, f"{self._total():.0f} of {EVENTS} clicks are counted")
-        counted = self._aggregates()
-        rebuild(self._stack.client, self._stack.redis, self._index)
-        again = self._aggregates()
-        demand(counted.keys() == again.keys(), "a rebuild made other keys")
-        worst = max(
-            abs(score - again[key].get(member, 0.0))
-            for key, members in counted.items()
-            for member, score in members.items()
+        """Every document has its vector or its reason, and nothing was done in vain."""
+        self.over.set()
+        try:
+            self._running.result(timeout=WITHIN_S)
+        finally:
+            self._resources.close()
+        client = self.stack.client
+        target = served(client, self.name, self.encoders[-1])
+        embedded = check_documents(client, target, self.documents, self.encoders[-1])
+        self.check_end()
+        demand(not self._searches.faults, "; ".join(dict.fromkeys(self._searches.faults[:3])))
+        demand(self._searches.seen["answered"] > 0, "no search was answered")
+        texts = self.stack.counted("texts")
+        again = BATCH * (self.stack.killed + self.stack.interrupted)
+        most = len(self.documents.expected) + 2 * self.documents.edits + again
+        demand(self._recount or texts <= most, f"{texts} texts were encoded, {most} at most may be")
+        before = {hit["_id"]: hit["_version"] for hit in read(client, target.index)}
+        report = sync(client, self.name, celery_enqueue(self.stack.app), wait=True)
+        demand((report.embedded, report.pending) == (0, 0), f"a second sync found work: {report}")
+        after = {hit["_id"]: hit["_version"] for hit in read(client, target.index)}
+        demand(after == before, "a second sync wrote documents")
+        return self._told(embedded, texts)
+
+    def check_end(self) -> None:
+        """What else must hold."""
+
+    def _told(self, embedded: int, texts: int) -> str:
+        seen = self._searches.seen
+        parts = [f"{embedded} vectors, {texts} texts encoded"]
+        if self.documents.unreadable:
+            parts.append(f"{len(self.documents.unreadable)} failed with their reason")
+        if self.stack.killed:
+            parts.append(f"{self.stack.killed} processes killed")
+        if self.stack.proxy.refused:
+            parts.append(f"{self.stack.proxy.refused} answers 429")
+        if self.documents.edits:
+            parts.append(f"{self.documents.edits} edits")
+        parts.append(
+            f"{seen['answered']} searches"
+            + (f", {seen['unavailable']} unavailable" if seen["unavailable"] else "")
         )
-        demand(worst < 1e-6, f"a rebuild changed a count by {worst}")
-        return f"{EVENTS} clicks counted once, {self._stack.killed} processes killed"
+        ended = [run.said for run in self.runs if run.result is None]
+        if ended:
+            parts.append(f"run again after: {ended[0][:160]}")
+        return "; ".join(parts)
 
-    def _send(self) -> None:
-        for start in range(0, EVENTS, MESSAGE):
-            record_clicks(self._stack.app, self._index, self._events[start : start + MESSAGE])
+    def run(self, *arguments: str, full_disk: bool = False) -> Ended:
+        """Run a command, once."""
+        ended = trifuse(*arguments, environ=self._environ, folder=self.stack.folder, full_disk=full_disk)
+        demand(not ended.traceback, f"`trifuse {arguments[0]}` ended with a traceback: {ended.said}")
+        self.runs.append(ended)
+        return ended
 
-    def _aggregates(self) -> dict[str, dict[str, float]]:
-        """How often each query was clicked for, and its documents, by key."""
-        redis, of = self._stack.redis, (self._index, HALF_LIFE_DAYS)
-        counted = {
-            queries_key(*of): {
-                key: clicks_counted(value) or 0.0 for key, value in redis.hgetall(queries_key(*of)).items()
-            }
+    def insist(
+        self, *arguments: str, done: Callable[[dict[str, Any]], bool] = lambda result: True
+    ) -> dict[str, Any]:
+        """Run a command until it ends with its result, as its message says; the last time after the fault."""
+        for _ in range(RUNS):
+            ended = self.run(*arguments)
+            if ended.result is not None and done(ended.result):
+                return ended.result
+            self.over.wait(60)
+        raise Broken(f"`trifuse {' '.join(arguments)}` never ended well: {self.runs[-1].said}")
+
+    def sync_to_end(self) -> None:
+        """`trifuse sync --wait`, until nothing is pending."""
+        self.insist("sync", self.name, "--wait", done=lambda result: not result["pending"])
+
+
+class Load(DocumentsJob):
+    """`trifuse load` of a file with broken lines in it, then `trifuse sync --wait`."""
+
+    def commands(self) -> None:
+        """Load, again where a fault ended it, and sync."""
+        path = self.stack.folder / f"{self.index}.jsonl"
+        lines = self.documents.write_file(path)
+        report = str(self.stack.folder / f"{self.index}.report.json")
+        command = ("load", str(path), "--index", self.name, "--encoder", self.encoder, "--report", report)
+        if self.full_disk:
+            ended = self.run(*command, full_disk=True)
+            demand(ended.status == 1 and ended.result is None, f"a full disk went unnoticed: {ended}")
+        result = self.insist(*command)
+        counted = result["indexed"] + result["unchanged"] + len(result["rejected"])
+        demand(
+            result["read"] == lines == counted,
+            f"{lines} lines, but {result['read']} read and {counted} counted",
+        )
+        self.sync_to_end()
+
+    def check_end(self) -> None:
+        """The index's own refresh interval, which is OpenSearch's default."""
+        check_refresh(self.stack.client, self.name, None)
+
+
+class Attach(DocumentsJob):
+    """An index that another writer made, `trifuse attach`, then `trifuse sync --wait`."""
+
+    def prepare(self) -> None:
+        """An index by dynamic mapping; every third document has a routing."""
+        body = {"settings": {"index": {"knn": True, "number_of_shards": 2, "refresh_interval": INTERVAL}}}
+        self.stack.client.indices.create(index=self.index, body=body)
+        self.routing = {
+            doc_id: f"r{place % 7}" for place, doc_id in enumerate(self.documents.present) if place % 3 == 0
         }
-        keys = list(redis.scan_iter(match=clicks_key(*of, "*"), count=1000))
-        sums = merged(read_strings(redis, keys), self._events[0].timestamp or 0.0, HALF_LIFE_DAYS)
-        for query, doc, clicks in zip(
-            sums.query, sums.docs[sums.doc].tolist(), sums.clicks.tolist(), strict=True
-        ):
-            counted.setdefault(keys[query], {})[str(doc)] = clicks
-        return counted
+        actions = [
+            Action(op="index", index=self.index, id=doc_id, source=source, routing=self.routing.get(doc_id))
+            for doc_id, source in self.documents.present.items()
+        ]
+        demand(not bulk(self.stack.client, actions, refresh=True).failed, "OpenSearch refused documents")
 
-    def _total(self) -> float:
-        return sum(self._aggregates()[queries_key(self._index, HALF_LIFE_DAYS)].values())
+    def commands(self) -> None:
+        """Attach, again where a fault ended it, and sync."""
+        self.insist(
+            "attach", self.name, "--text", "brief_title", "--encoder", self.encoder, "--accept-version-bump"
+        )
+        self.sync_to_end()
+
+    def check_end(self) -> None:
+        """The owner's refresh interval is as it was."""
+        check_refresh(self.stack.client, self.name, INTERVAL)
 
 
-JOBS: dict[str, Callable[[Stack, int], Job]] = {"embed": Embed, "clicks": Clicks}
+class Reembed(DocumentsJob):
+    """An alias whose index is whole in one space, and `trifuse reembed` into another."""
+
+    def __init__(self, stack: Stack, number: int, *, real: bool = False, **options: bool) -> None:
+        super().__init__(stack, number, **options)
+        self._new = DEFAULT_ENCODER if real else tiny_encoder(stack.folder, "tiny-two", 24)
+        self._old = self.encoder
+        if real:
+            self.documents = Documents(number, unreadable=0)
+        self.encoders = (self._new,)
+        self.name = f"{self.index}-alias"
+
+    def prepare(self) -> None:
+        """What `trifuse load` and its worker leave, behind an alias."""
+        client, path = self.stack.client, self.stack.folder / f"{self.index}.jsonl"
+        self.documents.write_file(path)
+        space = Space(describe_encoder(self._old), trial_template())
+        load(client, read_trials([str(path)]), self.index, space=space)
+        client.indices.put_alias(index=self.index, name=self.name)
+        hints = [(doc_id, None) for doc_id in self.documents.present]
+        embed(client, load_encoder(self._old), self.index, "trifuse_vector", hints)
+        client.indices.refresh(index=self.index)
+
+    def searches(self) -> Searches:
+        """Each response must be of one space."""
+        encoders = [load_encoder(self._old), load_encoder(self._new)]
+        texts = {doc_id: source["brief_title"] for doc_id, source in self.documents.present.items()}
+        ranker = searcher(self.stack.client, encoders)
+        return Searches(ranker, self.name, texts=texts, encoders=encoders, away=self._away)
+
+    def commands(self) -> None:
+        """Embed anew, again where a fault ended it, and sync."""
+        self.insist("reembed", self.name, "--encoder", self._new, done=lambda result: not result["pending"])
+        self.sync_to_end()
+
+    def check_end(self) -> None:
+        """The alias points to one index, another than before."""
+        demand(concrete(self.stack.client, self.name) != self.index, "the alias wasn't moved")
+        check_refresh(self.stack.client, self.name, None)
+
+
+JOBS: dict[str, Callable[..., Job]] = {"load": Load, "attach": Attach, "reembed": Reembed, "clicks": Clicks}

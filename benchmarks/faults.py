@@ -2,63 +2,31 @@
 
     python benchmarks/faults.py --cells 'worker-killed/*' --json
 
-prints `{"cells": [{"fault", "job", "ok", "detail"}]}`, and ends with 1 if one isn't ok. It starts services
-and a prefork worker of its own. A cell is FAULT/JOB: the job starts, the fault comes when part of it is done,
-and at the end every document has one valid vector, or every click is counted once; `detail` says what was
-seen.
+prints `{"cells": [{"fault", "job", "ok", "detail", "seconds"}]}`, and ends with 1 if one isn't ok. It starts
+services and prefork workers of its own. A cell is FAULT/JOB: the job starts, the fault comes when part of it
+is done, and at the end, after `trifuse sync`, every document has the vector of its newest text or stands in
+`trifuse-failed` with its reason, and every click is counted once; `detail` says what was seen. Searches run
+all the while. Several patterns are separated by commas.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 
-from fault_jobs import JOBS, Broken, Job, eventually
-from fault_stack import PROCESSES, Stack, started
+import opensearchpy
+from fault_checks import Broken, eventually
+from fault_jobs import JOBS, Job
+from fault_kinds import FAULTS
+from fault_stack import Stack, started
 
 from trifuse.encoder.errors import TrifuseError
-
-
-def worker_killed(stack: Stack) -> None:
-    """The whole worker is killed and started again."""
-    stack.kill_worker()
-    stack.start_worker()
-
-
-def process_killed(stack: Stack) -> None:
-    """One process of the pool is killed."""
-    stack.kill_process()
-
-
-def redis_emptied(stack: Stack) -> None:
-    """Redis is killed and comes back with nothing."""
-    stack.interrupted = PROCESSES
-    stack.services.stop_redis(force=True)
-    stack.services.start_redis(empty=True)
-
-
-def opensearch_killed(stack: Stack) -> None:
-    """OpenSearch is killed and comes back with its data."""
-    stack.interrupted = PROCESSES
-    stack.services.stop_opensearch(force=True)
-    stack.services.start_opensearch()
-
-
-def delivered_twice(stack: Stack) -> None:
-    """Nothing in the middle: each message is sent two times."""
-
-
-FAULTS: dict[str, Callable[[Stack], None]] = {
-    "worker-killed": worker_killed,
-    "process-killed": process_killed,
-    "redis-emptied": redis_emptied,
-    "opensearch-killed": opensearch_killed,
-    "delivered-twice": delivered_twice,
-}
 
 
 @dataclass(frozen=True)
@@ -69,6 +37,7 @@ class Cell:
     job: str
     ok: bool
     detail: str
+    seconds: float
 
 
 def run(stack: Stack, fault: str, job: Job) -> str:
@@ -77,27 +46,44 @@ def run(stack: Stack, fault: str, job: Job) -> str:
     Raises:
         Broken: the end isn't as it must be.
     """
-    job.start(twice=FAULTS[fault] is delivered_twice)
+    job.start(twice=fault == "delivered-twice")
     eventually(job.half_done, "half of the job isn't done")
-    FAULTS[fault](stack)
+    FAULTS[fault].strike(stack, job)
     return job.finish()
 
 
-def cells(pattern: str, documents: int) -> Iterator[Cell]:
-    """Run the cells whose name matches."""
-    chosen = [(fault, job) for job in JOBS for fault in FAULTS if fnmatchcase(f"{fault}/{job}", pattern)]
+def names() -> list[tuple[str, str]]:
+    """The cells that there are."""
+    return [(fault, job) for job in JOBS for fault in FAULTS if job != "clicks" or FAULTS[fault].clicks]
+
+
+def cells(patterns: str, documents: int) -> Iterator[Cell]:
+    """Run the cells whose name matches one of the patterns."""
+    wanted = patterns.split(",")
+    chosen = [
+        (fault, job) for fault, job in names() if any(fnmatchcase(f"{fault}/{job}", one) for one in wanted)
+    ]
     if not chosen:
         raise SystemExit(
-            f"no cell matches {pattern!r}: faults are {', '.join(FAULTS)}, jobs {', '.join(JOBS)}"
+            f"no cell matches {patterns!r}: faults are {', '.join(FAULTS)}, jobs {', '.join(JOBS)}"
         )
     with started() as stack:
-        for fault, job in chosen:
-            with stack.cell():
+        for fault, name in chosen:
+            began = time.monotonic()
+            options = {} if name == "clicks" else FAULTS[fault].job_options()
+            job = JOBS[name](stack, documents, **options)
+            with stack.cell(job.encoders):
                 try:
-                    detail, ok = run(stack, fault, JOBS[job](stack, documents)), True
-                except (Broken, TrifuseError, TimeoutError) as error:
+                    detail, ok = run(stack, fault, job), True
+                except (
+                    Broken,
+                    TrifuseError,
+                    opensearchpy.TransportError,
+                    TimeoutError,
+                    subprocess.TimeoutExpired,
+                ) as error:
                     detail, ok = str(error) or type(error).__name__, False
-            yield Cell(fault, job, ok, detail)
+            yield Cell(fault, name, ok, detail, round(time.monotonic() - began, 1))
 
 
 def main() -> None:
@@ -106,14 +92,14 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--cells", default="*", metavar="PATTERN", help="FAULT/JOB, with * (default: all)")
-    parser.add_argument("--documents", type=int, default=240, help="of the job embed, at least 100")
+    parser.add_argument("--documents", type=int, default=600, help="of a job, at least 200")
     parser.add_argument("--json", action="store_true", help="machine-readable output")
     options = parser.parse_args()
     done: list[Cell] = []
     for cell in cells(options.cells, options.documents):
         done.append(cell)
         verdict = "ok" if cell.ok else "BROKEN"
-        line = f"{cell.fault}/{cell.job}: {verdict}: {cell.detail}"
+        line = f"{cell.fault}/{cell.job} ({cell.seconds:.0f} s): {verdict}: {cell.detail}"
         print(line, file=sys.stderr if options.json else sys.stdout, flush=True)
     if options.json:
         print(json.dumps({"cells": [asdict(cell) for cell in done]}, indent=2))
