@@ -32,7 +32,6 @@ from trifuse.deploy.cli.common import (
     index_name,
     out,
 )
-from trifuse.deploy.cli.watching import keep_watch
 from trifuse.deploy.config import celery_app, opensearch_client, require_opensearch, resolve
 from trifuse.indexer.sync import Progress as Step
 from trifuse.indexer.sync import SyncReport, sync
@@ -44,14 +43,6 @@ IndexArgument = Annotated[
     str, typer.Argument(metavar="INDEX", help="The index, or an alias.", callback=index_name)
 ]
 WaitOption = Annotated[bool, typer.Option("--wait", help="Stay until nothing is pending.")]
-WatchOption = Annotated[
-    bool,
-    typer.Option("--watch", help="Go on until Ctrl-C or SIGTERM: whatever changes is queued within seconds."),
-]
-IntervalOption = Annotated[
-    float,
-    typer.Option("--interval", min=0.1, max=3600, help="Seconds between two looks, for --watch."),
-]
 RetryOption = Annotated[
     bool, typer.Option("--retry-failed", help="Try again what failed before and hasn't changed since.")
 ]
@@ -65,15 +56,7 @@ def register(app: typer.Typer) -> None:
 def sync_command(
     index: IndexArgument,
     wait: WaitOption = False,
-    retry_failed: WatchOption = Annotated[
-    bool,
-    typer.Option("--watch", help="Go on until Ctrl-C or SIGTERM: whatever changes is queued within seconds."),
-]
-IntervalOption = Annotated[
-    float,
-    typer.Option("--interval", min=0.1, max=3600, help="Seconds between two looks, for --watch."),
-]
-RetryOption = False,
+    retry_failed: RetryOption = False,
     as_json: JsonOption = False,
     opensearch: OpenSearchOption = None,
     redis: RedisOption = None,
@@ -83,14 +66,9 @@ RetryOption = False,
     """Queue what lacks its vector: new, edited, or made by another encoder; lost by a crash or not.
 
     Also the index's sentences and past queries. Safe to run at any time; a second run writes nothing.
-    With --watch and --json: one JSON object a line, once an interval.
 
-    Example: [bold]trifuse sync trials --wait[/bold], [bold]trifuse sync trials --watch[/bold]
+    Example: [bold]trifuse sync trials --wait[/bold]
     """
-    if watch and (wait or retry_failed):
-        raise typer.BadParameter(
-            "--watch goes on forever: run `trifuse sync` with --wait or --retry-failed beside it"
-        )
     # Celery takes half a second to import.
     from trifuse.worker.broker import check_broker
     from trifuse.worker.enqueue import celery_enqueue
@@ -99,20 +77,9 @@ RetryOption = False,
     settings = resolve(opensearch=opensearch, redis=redis, broker=broker, encoder=encoder)
     app = celery_app(settings)
     check_broker(app.conf.broker_url)
-    client = require_opensearch(opensearch_client(settings), settings)
-    if watch:
-        keep_watch(
-            client,
-            index,
-            celery_enqueue(app),
-            interval_s=interval,
-            listening=lambda space: is_listening(app, space.encoder),
-            as_json=as_json,
-        )
-        return
     with progress_bars(shown=wait) as step:
         report = sync(
-            client,
+            require_opensearch(opensearch_client(settings), settings),
             index,
             celery_enqueue(app),
             wait=wait,
