@@ -140,20 +140,30 @@ def trial_mapping(space: Space, *, shards: int = 1) -> dict[str, Any]:
     return index_body(_TRIAL_PROPERTIES, spaces={VECTOR_FIELD: space}, shards=shards)
 
 
-def sentence_mapping(space: Space, *, shards: int = 1) -> dict[str, Any]:
-    """The body of an index of the trials' sentences, one document a sentence.
+def sentence_mapping(
+    space: Space, *, filters: Mapping[str, Any] | None = None, shards: int = 1
+) -> dict[str, Any]:
+    """The body of an index of sentences, one document a sentence.
 
     `ordinal` counts the sentences of a section from 0; `start` and `end` are offsets in code points into the
-    parent's field that the section is a part of (`eligibility` of `eligibility.inclusion`).
+    parent's field that the section is a part of (`eligibility` of `eligibility.inclusion`), or into its text
+    number `item` where the field holds several.
+
+    Args:
+        filters: the properties of the parent's fields that its sentences repeat; None are a trial's.
     """
+    if filters is None:
+        filters = {field: _TRIAL_PROPERTIES[field] for field in SENTENCE_FILTERS}
     properties = {
         "parent_id": _KEYWORD,
+        "parent_routing": _KEYWORD,
         "section": _KEYWORD,
+        "item": {"type": "integer"},
         "ordinal": {"type": "integer"},
         "start": {"type": "integer"},
         "end": {"type": "integer"},
         "text": _TEXT,
-        **{field: _TRIAL_PROPERTIES[field] for field in SENTENCE_FILTERS},
+        **filters,
     }
     return index_body(properties, spaces={VECTOR_FIELD: space}, shards=shards)
 

@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
+from trifuse.indexer.sentences.attach import attach_sentences
+from trifuse.indexer.sentences.estimate import SentenceEstimate, estimate
+from trifuse.indexer.sentences.keep import SentenceReport, keep_sentences
 from trifuse.indexer.sentences.split import Sentence, sentences_of
 
-__all__ = ["Sentence", "sentences_of"]
+__all__ = [
+    "Sentence",
+    "SentenceEstimate",
+    "SentenceReport",
+    "attach_sentences",
+    "estimate",
+    "keep_sentences",
+    "sentences_of",
+]

@@ -1,0 +1,52 @@
+"""Which documents an index of sentences is of: kept in its mapping's `_meta`. Pure functions.
+
+{"trifuse": {"of": {"index": "notes", "uuid": "...", "trials": false, "text": ["body"], ...}}}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """What sentences were made from.
+
+    Args:
+        index, uuid: the index of their parents; a later one of that name has another UUID.
+        trials: whether these are trials, with a trial's sections and filters; then the rest is empty.
+        text: the paths of the fields that are split.
+        filters: the fields that sentences repeat, as they were named.
+        values: where their values stand in `_source`.
+    """
+
+    index: str
+    uuid: str
+    trials: bool = False
+    text: tuple[str, ...] = ()
+    filters: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+
+
+def origin_in_meta(meta: Mapping[str, Any] | None) -> Origin | None:
+    """The origin that an index's `_meta` names; None where it names none."""
+    known = ((meta or {}).get("trifuse") or {}).get("of")
+    return None if known is None else msgspec.convert(known, Origin)
+
+
+def meta_with_origin(meta: Mapping[str, Any] | None, origin: Origin) -> dict[str, Any]:
+    """`_meta` with the origin, and everything else kept (put-mapping replaces `_meta` whole)."""
+    return meta_with(meta, "of", msgspec.json.decode(msgspec.json.encode(origin)))
+
+
+def link_in_meta(meta: Mapping[str, Any] | None) -> str | None:
+    """The index of the sentences that the `_meta` of their parents' index names."""
+    known: str | None = ((meta or {}).get("trifuse") or {}).get("sentences")
+    return known
+
+
+def meta_with(meta: Mapping[str, Any] | None, key: str, value: Any) -> dict[str, Any]:
+    """`_meta` with one entry of ours set, and everything else kept."""
+    return {**(meta or {}), "trifuse": {**((meta or {}).get("trifuse") or {}), key: value}}
