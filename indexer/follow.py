@@ -91,14 +91,17 @@ def follow(
     Raises:
         ServerUnavailable: OpenSearch was away for longer than a restart takes.
     """
-    follower = _Follower(client, target, enqueue, patience, listening, progress)
-    while follower.look():
+    follower = Follower(client, target, enqueue, patience, listening, progress)
+    while follower.look(scan(client, target)):
         pass
     return follower.seen
 
 
-class _Follower:
-    """A bounded number of documents under way, and what was seen of them."""
+class Follower:
+    """A bounded number of documents under way, and what was seen of them.
+
+    Whoever finds documents gives them to it: `look` waits for all of them, `step` never waits.
+    """
 
     def __init__(
         self,
@@ -107,7 +110,7 @@ class _Follower:
         enqueue: Enqueue,
         patience: Patience,
         listening: Callable[[Space], bool] | None,
-        progress: Callable[[Followed], None] | None,
+        progress: Callable[[Followed], None] | None = None,
     ) -> None:
         self._client = client
         self._target = target
@@ -121,31 +124,54 @@ class _Follower:
         self._undelivered = ""
         self.seen = Followed()
 
-    def look(self) -> bool:
+    @property
+    def under_way(self) -> int:
+        """Documents that are queued and not known to be done."""
+        return len(self._leases)
+
+    @property
+    def undelivered(self) -> str:
+        """Why the last hints didn't reach the broker; "" where they did."""
+        return self._undelivered
+
+    @property
+    def waited_s(self) -> float:
+        """Seconds since the oldest document under way was queued."""
+        return self._leases.longest_s(self._now())
+
+    def look(self, found: Iterator[Pending]) -> bool:
         """Queue what one look at the index finds, and wait for it; whether another look makes sense."""
         before = self.seen.found
-        found = scan(self._client, self._target)
         more = True
         while more or len(self._leases):
-            more = self._fill(found)
-            if self._check() == CHECKED:
+            more, busy = self.step(found)
+            if busy:
                 continue  # more may be done than were looked at
-            now = self._now()
-            self._queue(list(self._leases.expired(now)))
-            self.seen.stalled = self._stalled(now)
             if self.seen.stalled:
                 return False
             if len(self._leases):
-                self._patience.sleep(self._pause_s(now))
+                self._patience.sleep(self._pause_s(self._now()))
         return self.seen.found > before
+
+    def step(self, found: Iterator[Pending]) -> tuple[bool, bool]:
+        """Queue what there is room for, and see what is done: whether more may be found, and more be done."""
+        more = self._fill(found)
+        busy = self._check() == CHECKED
+        if not busy:
+            now = self._now()
+            self._queue(list(self._leases.expired(now)))
+            self.seen.stalled = self._stalled(now)
+        return more, busy
 
     def _fill(self, found: Iterator[Pending]) -> bool:
         """Queue as much as may be under way; whether there may be more."""
-        room = self._patience.window - len(self._leases)
+        room = max(0, self._patience.window - len(self._leases))
         fresh = list(islice(found, room))
+        more = len(fresh) == room
+        fresh = [item for item in fresh if not self._leases.holds(item)]
         self.seen.found += len(fresh)
         self._queue(fresh)
-        return len(fresh) == room
+        return more
 
     def _queue(self, items: Sequence[Pending]) -> None:
         if not items:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from trifuse.indexer.hints import Hint
 from trifuse.indexer.scan import Pending
 
 
 class Leases:
     """Documents that were queued and aren't written yet, oldest first.
+
+    A document is known by its id and its routing: two of one id may lie on two shards.
 
     A queue is worked off in order, so a document waits for all that were queued before it. Its lease runs
     from when it was queued, or from the last sign of progress if that is later.
@@ -20,7 +23,7 @@ class Leases:
 
     def __init__(self, lease_s: float) -> None:
         self._lease_s = lease_s
-        self._queued: dict[str, tuple[Pending, float]] = {}
+        self._queued: dict[Hint, tuple[Pending, float]] = {}
         self._progress_at = 0.0
 
     def __len__(self) -> int:
@@ -31,17 +34,22 @@ class Leases:
         if not self._queued:
             self._progress_at = now  # nobody was waiting until now
         for item in items:
-            self._queued.pop(item.id, None)
-            self._queued[item.id] = (item, now)
+            self._queued.pop(item.hint, None)
+            self._queued[item.hint] = (item, now)
+
+    def holds(self, item: Pending) -> bool:
+        """Whether this very version of the document was queued, and isn't written yet."""
+        held = self._queued.get(item.hint)
+        return held is not None and held[0].seq_no == item.seq_no
 
     def oldest(self, count: int) -> list[Pending]:
         """Those that should be written first."""
         return [item for item, _ in islice(self._queued.values(), count)]
 
-    def written(self, ids: Iterable[str], now: float) -> None:
+    def written(self, hints: Iterable[Hint], now: float) -> None:
         """Note what needs no waiting for any more."""
-        for doc_id in ids:
-            if self._queued.pop(doc_id, None) is not None:
+        for hint in hints:
+            if self._queued.pop(hint, None) is not None:
                 self._progress_at = now
 
     def expired(self, now: float) -> Iterator[Pending]:
@@ -53,3 +61,7 @@ class Leases:
     def idle_s(self, now: float) -> float:
         """Seconds of waiting since anything was written; 0 where nobody waits."""
         return now - self._progress_at if self._queued else 0.0
+
+    def longest_s(self, now: float) -> float:
+        """Seconds since the oldest of them was queued last; 0 where there is none."""
+        return max((now - queued_at for _, queued_at in islice(self._queued.values(), 1)), default=0.0)

@@ -13,6 +13,9 @@ from trifuse.indexer.retry import Retry, retrying
 PATIENT = Retry()
 """Waits a minute and a half: as long as a server takes to restart."""
 
+OWN_SEARCHES = "trifuse"
+"""The group of statistics that searches of upkeep are counted in: they say nothing about users' searches."""
+
 _NO_INDEX = "index_not_found_exception"
 
 
@@ -32,11 +35,24 @@ def search(
     """
     given = {"allow_partial_search_results": "false", "ignore_unavailable": "true", **(params or {})}
     answer: dict[str, Any] = retrying(
-        lambda: client.search(index=index, body=body, params=given),
+        lambda: client.search(index=index, body={"stats": [OWN_SEARCHES], **body}, params=given),
         what=f"a search in the index {index!r}",
         retry=retry,
     )
     return answer
+
+
+def refresh(client: OpenSearch, index: str) -> None:
+    """Make what was written visible to searches; the index may refresh itself rarely, or never.
+
+    Raises:
+        ServerUnavailable: some shards didn't answer in all retries.
+    """
+    retrying(
+        lambda: client.indices.refresh(index=index, params={"ignore_unavailable": "true"}),
+        what=f"a refresh of the index {index!r}",
+        retry=PATIENT,
+    )
 
 
 def get_documents(

@@ -23,8 +23,8 @@ from trifuse.indexer.pending import (
     text_fields,
     wanted_mark,
 )
-from trifuse.indexer.reading import PATIENT
-from trifuse.indexer.retry import Retry, retrying
+from trifuse.indexer.reading import refresh
+from trifuse.indexer.retry import Retry
 
 
 class Pending(msgspec.Struct, frozen=True):
@@ -90,6 +90,23 @@ def scan(client: OpenSearch, target: EmbeddedField) -> Iterator[Pending]:
         keep_cursors(client, target, checked, stale=stale)
 
 
+def changed(client: OpenSearch, target: EmbeddedField, shard: Shard, after: int) -> Iterator[Pending]:
+    """What is pending among the documents that were written after a number, up to the shard's checkpoint.
+
+    The index must have been refreshed since the shard was read. Documents that a worker wrote are among
+    those read, and are in order: they cost the reading of their text.
+    """
+    source = text_fields(target)
+    upto = shard.checkpoint
+    found = pages(
+        client, target.index, shard.number, missing_query(target), after=after, upto=upto, source=source
+    )
+    for page in found:
+        yield from _pending(client, target, page, "missing")
+    for stale in _stale_pages(client, target, shard, after):
+        yield from stale
+
+
 def count_stale(client: OpenSearch, target: EmbeddedField, *, most: int, retry: Retry) -> StaleCount:
     """How many documents are stale, by reading at most about `most` of those written since the last check."""
     cursors = read_cursors(client, target)
@@ -106,9 +123,7 @@ def count_stale(client: OpenSearch, target: EmbeddedField, *, most: int, retry: 
 def _visible_shards(client: OpenSearch, index: str) -> list[Shard]:
     """The shards, all of whose writes up to the checkpoint a search now sees."""
     shards = read_shards(client, index)
-    retrying(
-        lambda: client.indices.refresh(index=index), what=f"a refresh of the index {index!r}", retry=PATIENT
-    )
+    refresh(client, index)
     return shards
 
 

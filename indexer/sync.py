@@ -6,7 +6,7 @@ sync ends with one valid vector for every document that has a text, or says what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import islice
 
 import msgspec
@@ -17,13 +17,13 @@ from trifuse.encoder.spaces import Space
 from trifuse.indexer.bulk import bulk
 from trifuse.indexer.counts import Counts, count_field, counts, total
 from trifuse.indexer.cursors import forget_cursors
-from trifuse.indexer.embedded import QUERIES_PREFIX, EmbeddedField, companions, embedded_fields
+from trifuse.indexer.embedded import QUERIES_PREFIX, EmbeddedField
 from trifuse.indexer.errors import IndexMissing
 from trifuse.indexer.failures import FAILED_INDEX, failure_pages, forget_actions
 from trifuse.indexer.follow import Followed, Patience, follow, no_worker
 from trifuse.indexer.hints import Enqueue, Hint
-from trifuse.indexer.refresh import restore_refresh
 from trifuse.indexer.scan import scan
+from trifuse.indexer.upkeep import restore_all, targets_of
 
 __all__ = ["Enqueue", "Hint", "Patience", "Progress", "SyncReport", "counts", "sync"]
 
@@ -92,30 +92,25 @@ def sync(
         ServerUnavailable: OpenSearch was away for longer than a restart takes.
     """
     try:
-        targets = list(_targets(client, index))
+        targets = targets_of(client, index)
+        restore_all(client, index)
         if retry_failed:
             for target in targets:
                 _forget(client, target)
         if not wait:
             seen = [_queue_all(client, target, enqueue, listening) for target in targets]
             return _report(seen, [count_field(client, target) for target in targets])
-        seen = []
+        seen, stuck = [], set()
         for target in targets:
-            seen.append(_wait(client, target, enqueue, patience, listening, progress))
+            if target.space.encoder not in stuck:
+                seen.append(_wait(client, target, enqueue, patience, listening, progress))
             if seen[-1].stalled:
-                break
+                stuck.add(target.space.encoder)  # others may have a worker
         for name in {target.index for target in targets if target.index.startswith(QUERIES_PREFIX)}:
             _merge(client, name)
         return _report(seen, [_refreshed(client, target) for target in targets])
     except NotFoundError as error:
         raise IndexMissing(f"the index {index!r} was deleted while it was synced") from error
-
-
-def _targets(client: OpenSearch, index: str) -> Iterator[EmbeddedField]:
-    fields = embedded_fields(client, index)
-    for name in [index, *companions(client, index)]:
-        restore_refresh(client, name)
-        yield from fields if name == index else embedded_fields(client, name)
 
 
 def _forget(client: OpenSearch, target: EmbeddedField) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 from opensearchpy import OpenSearch
 
@@ -11,39 +11,43 @@ from trifuse.encoder.marks import EMPTY_HASH, MARKS
 from trifuse.encoder.spaces import Space
 from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.failures import read_failures
-from trifuse.indexer.pending import Mark, mark_of
-from trifuse.indexer.reading import get_documents
+from trifuse.indexer.hints import Hint
+from trifuse.indexer.pending import Mark, mark_of, text_fields, wanted_mark
+from trifuse.indexer.reading import get_documents, refresh, search
 from trifuse.indexer.scan import Pending
 
 Verdict = Literal["embedded", "emptied", "failed", "gone"]
 
 
-def judge(client: OpenSearch, target: EmbeddedField, items: Sequence[Pending]) -> dict[str, Verdict]:
-    """What became of queued documents, by id; those that are still to be done are left out."""
-    wanted = [
-        {
-            "_id": item.id,
-            "_source": [f"{MARKS}.fields.{target.field}"],
-            **({} if item.routing is None else {"routing": item.routing}),
-        }
-        for item in items
-    ]
-    verdicts: dict[str, Verdict] = {}
+def judge(client: OpenSearch, target: EmbeddedField, items: Sequence[Pending]) -> dict[Hint, Verdict]:
+    """What became of queued documents; those that are still to be done are left out."""
+    verdicts: dict[Hint, Verdict] = {}
+    moved: list[tuple[Pending, Hint]] = []
     open_items: list[Pending] = []
-    for item, found in zip(items, get_documents(client, target.index, wanted), strict=True):
-        if not found.get("found"):
-            verdicts[item.id] = "gone"
+    found = _read(client, target, [item.hint for item in items], [f"{MARKS}.fields.{target.field}"])
+    places = _places(client, target.index, [item.hint for item in items if item.hint not in found])
+    found |= _read(client, target, set(places.values()), [f"{MARKS}.fields.{target.field}"])
+    for item in items:
+        place = item.hint if item.hint in found else places.get(item.hint)
+        document = None if place is None else found.get(place)
+        if place is None or document is None:
+            verdicts[item.hint] = "gone"
             continue
-        mark = mark_of(found.get("_source", {}), target.field)
-        if mark is not None and is_written(item, mark, found["_seq_no"], target.space):
-            verdicts[item.id] = "emptied" if mark.hash == EMPTY_HASH else "embedded"
-        else:
-            open_items.append(item)
+        mark = mark_of(document.get("_source", {}), target.field)
+        # Numbers of another shard mean nothing: a document that moved is another version in any case.
+        seq_no = document["_seq_no"] if place == item.hint else -1
+        if mark is not None and is_written(item, mark, seq_no, target.space):
+            verdicts[item.hint] = _done(mark)
+            continue
+        open_items.append(item)
+        if seq_no != item.seq_no:
+            moved.append((item, place))
+    verdicts |= _put_back(client, target, moved)
     known = read_failures(client, target, [item.id for item in open_items])
     for item in open_items:
         failed = known.get(item.id)
         if failed is not None and failed.space == target.space.id and failed.mark != item.failed:
-            verdicts[item.id] = "failed"
+            verdicts[item.hint] = "failed"
     return verdicts
 
 
@@ -55,3 +59,48 @@ def is_written(item: Pending, mark: Mark, seq_no: int, space: Space) -> bool:
     if mark.space != space.id or seq_no == item.seq_no:
         return False
     return item.state == "missing" or mark != item.mark
+
+
+def _put_back(
+    client: OpenSearch, target: EmbeddedField, moved: Iterable[tuple[Pending, Hint]]
+) -> dict[Hint, Verdict]:
+    """Stale documents whose owner has put the embedded text back: no worker writes these."""
+    stale = [(item, place) for item, place in moved if item.state == "stale"]
+    documents = _read(client, target, {place for _, place in stale}, text_fields(target))
+    verdicts: dict[Hint, Verdict] = {}
+    for item, place in stale:
+        source = documents.get(place, {}).get("_source", {})
+        mark = mark_of(source, target.field)
+        if mark is not None and mark == wanted_mark(source, target.space)[1]:
+            verdicts[item.hint] = _done(mark)
+    return verdicts
+
+
+def _done(mark: Mark) -> Verdict:
+    return "emptied" if mark.hash == EMPTY_HASH else "embedded"
+
+
+def _read(
+    client: OpenSearch, target: EmbeddedField, hints: Iterable[Hint], source: Sequence[str]
+) -> dict[Hint, Mapping[str, Any]]:
+    """The documents that are where their routing says."""
+    asked = list(hints)
+    wanted = [
+        {"_id": doc_id, "_source": list(source), **({} if routing is None else {"routing": routing})}
+        for doc_id, routing in asked
+    ]
+    items = get_documents(client, target.index, wanted)
+    return {hint: item for hint, item in zip(asked, items, strict=True) if item.get("found")}
+
+
+def _places(client: OpenSearch, index: str, lost: Sequence[Hint]) -> dict[Hint, Hint]:
+    """Where documents are that aren't where their routing says: deleted, and made again with another."""
+    if not lost:
+        return {}
+    # A search sees only what was refreshed, which the index may not be for half a minute, or ever.
+    refresh(client, index)
+    ids = sorted({doc_id for doc_id, _ in lost})
+    body = {"query": {"ids": {"values": ids}}, "_source": False, "size": 10 * len(ids)}
+    hits = search(client, index, body)["hits"]["hits"]
+    by_id = {hit["_id"]: (hit["_id"], hit.get("_routing")) for hit in hits}
+    return {hint: by_id[hint[0]] for hint in lost if hint[0] in by_id}

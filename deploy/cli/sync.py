@@ -32,6 +32,7 @@ from trifuse.deploy.cli.common import (
     index_name,
     out,
 )
+from trifuse.deploy.cli.watching import keep_watch
 from trifuse.deploy.config import celery_app, opensearch_client, require_opensearch, resolve
 from trifuse.indexer.sync import Progress as Step
 from trifuse.indexer.sync import SyncReport, sync
@@ -43,6 +44,14 @@ IndexArgument = Annotated[
     str, typer.Argument(metavar="INDEX", help="The index, or an alias.", callback=index_name)
 ]
 WaitOption = Annotated[bool, typer.Option("--wait", help="Stay until nothing is pending.")]
+WatchOption = Annotated[
+    bool,
+    typer.Option("--watch", help="Go on until Ctrl-C or SIGTERM: whatever changes is queued within seconds."),
+]
+IntervalOption = Annotated[
+    float,
+    typer.Option("--interval", min=0.1, max=3600, help="Seconds between two looks, for --watch."),
+]
 RetryOption = Annotated[
     bool, typer.Option("--retry-failed", help="Try again what failed before and hasn't changed since.")
 ]
@@ -56,6 +65,8 @@ def register(app: typer.Typer) -> None:
 def sync_command(
     index: IndexArgument,
     wait: WaitOption = False,
+    watch: WatchOption = False,
+    interval: IntervalOption = 2.0,
     retry_failed: RetryOption = False,
     as_json: JsonOption = False,
     opensearch: OpenSearchOption = None,
@@ -65,10 +76,13 @@ def sync_command(
 ) -> None:
     """Queue what lacks its vector: new, edited, or made by another encoder; lost by a crash or not.
 
-    Also the index's sentences and past queries. Safe to run at any time; a second run writes nothing.
+    Also the index's sentences, past queries and unfinished copies. Safe to run at any time; a second run
+    writes nothing. With --watch and --json: one JSON object a line, once an interval.
 
-    Example: [bold]trifuse sync trials --wait[/bold]
+    Example: [bold]trifuse sync trials --wait[/bold], [bold]trifuse sync trials --watch[/bold]
     """
+    if watch and (wait or retry_failed):
+        raise typer.BadParameter("--watch doesn't end: run --wait or --retry-failed beside it")
     # Celery takes half a second to import.
     from trifuse.worker.broker import check_broker
     from trifuse.worker.enqueue import celery_enqueue
@@ -77,9 +91,20 @@ def sync_command(
     settings = resolve(opensearch=opensearch, redis=redis, broker=broker, encoder=encoder)
     app = celery_app(settings)
     check_broker(app.conf.broker_url)
+    client = require_opensearch(opensearch_client(settings), settings)
+    if watch:
+        keep_watch(
+            client,
+            index,
+            celery_enqueue(app),
+            interval_s=interval,
+            listening=lambda space: is_listening(app, space.encoder),
+            as_json=as_json,
+        )
+        return
     with progress_bars(shown=wait) as step:
         report = sync(
-            require_opensearch(opensearch_client(settings), settings),
+            client,
             index,
             celery_enqueue(app),
             wait=wait,

@@ -24,7 +24,7 @@ def test_a_lease_runs_from_when_a_document_was_queued() -> None:
 def test_progress_extends_the_leases_of_what_waits_behind() -> None:
     leases = Leases(60.0)
     leases.add(items("a", "b"), now=0.0)
-    leases.written(["a"], now=50.0)
+    leases.written([("a", None)], now=50.0)
     assert names(leases.expired(now=109.0)) == []
     assert names(leases.expired(now=110.0)) == ["b"]
     assert leases.idle_s(now=110.0) == 60.0
@@ -46,7 +46,7 @@ def test_nothing_is_idle_while_nobody_waits() -> None:
     assert leases.idle_s(now=500.0) == 0.0
     leases.add(items("a"), now=500.0)
     assert leases.idle_s(now=510.0) == 10.0
-    leases.written(["a"], now=520.0)
+    leases.written([("a", None)], now=520.0)
     leases.add(items("b"), now=900.0)
     assert leases.idle_s(now=901.0) == 1.0
 
@@ -54,5 +54,23 @@ def test_nothing_is_idle_while_nobody_waits() -> None:
 def test_news_of_a_document_that_nobody_waits_for_is_no_progress() -> None:
     leases = Leases(60.0)
     leases.add(items("b"), now=0.0)
-    leases.written(["a"], now=30.0)
+    leases.written([("a", None)], now=30.0)
     assert leases.idle_s(now=30.0) == 30.0
+
+
+def test_two_documents_of_one_id_are_told_apart_by_their_routing() -> None:
+    leases = Leases(60.0)
+    one, two = (Pending("a", routing, 0, None, "missing", None) for routing in ("x", "y"))
+    leases.add([one, two], now=0.0)
+    assert len(leases) == 2
+    leases.written([("a", "x")], now=1.0)
+    assert leases.oldest(5) == [two]
+
+
+def test_a_version_that_was_queued_is_told_from_a_newer_one() -> None:
+    leases = Leases(60.0)
+    leases.add(items("a"), now=0.0)
+    assert leases.holds(Pending("a", None, 0, None, "stale", None))
+    assert not leases.holds(Pending("a", None, 1, None, "stale", None))
+    assert not leases.holds(Pending("b", None, 0, None, "missing", None))
+    assert leases.longest_s(now=7.0) == 7.0
