@@ -16,6 +16,7 @@ from celery import Celery
 from trifuse.worker.resources import Resources
 from trifuse.worker.settings import Settings
 from trifuse.worker.startup import BrokerCheck
+from trifuse.worker.sweep import SWEEP_TASK
 
 DEFAULT_QUEUE = "trifuse"
 """For tasks that belong to no space."""
@@ -77,7 +78,20 @@ def configuration(settings: Settings) -> dict[str, Any]:
         "worker_proc_alive_timeout": 120.0,
         "worker_hijack_root_logger": False,
         "worker_send_task_events": False,
+        "beat_schedule": beat_schedule(settings.sweep_s),
+        # In memory: what would be found in a file after a restart is of no use.
+        "beat_scheduler": "celery.beat:Scheduler",
     }
+
+
+def beat_schedule(sweep_s: int) -> dict[str, Any]:
+    """What `celery beat` sends: the sweep, every `sweep_s` seconds; nothing for 0.
+
+    A message that no worker took before the next one comes is thrown away by who takes it then.
+    """
+    if not sweep_s:
+        return {}
+    return {"sweep": {"task": SWEEP_TASK, "schedule": float(sweep_s), "options": {"expires": float(sweep_s)}}}
 
 
 def create_app(settings: Settings | None = None) -> TrifuseCelery:

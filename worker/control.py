@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import Any
 
 from celery.worker.control import inspect_command
 
 from trifuse.worker.inspection import STATUS_COMMAND
 from trifuse.worker.metrics import read_metrics, sums
+from trifuse.worker.rates import rates
 
 
 @inspect_command(name=STATUS_COMMAND)  # type: ignore[untyped-decorator]
 def trifuse_status(state: Any, **_: Any) -> dict[str, Any]:
-    """The encoder and device in use, and the counters of this worker's processes."""
+    """The encoder and device in use, the counters of this worker's processes, and how fast they are."""
     resources = state.app.resources
     processes = read_metrics(resources.metrics_dir)
     started = next((process for process in processes if process.provider), None)
@@ -25,4 +27,5 @@ def trifuse_status(state: Any, **_: Any) -> dict[str, Any]:
         "space": started.space if started else "",
         "provider": started.provider if started else "",
         "counters": sums(processes),
+        "rates": rates((process.lately for process in processes), time.time()),
     }

@@ -51,6 +51,7 @@ class EmbedReport(msgspec.Struct, frozen=True):
         failed: can't be embedded, now or already known; recorded in `trifuse-failed`.
         gone: aren't in the index.
         unfinished: are still pending: others kept writing them, or OpenSearch had no room.
+        crowded: writes that OpenSearch had no room for at first, or at all.
     """
 
     embedded: int = 0
@@ -59,6 +60,7 @@ class EmbedReport(msgspec.Struct, frozen=True):
     failed: int = 0
     gone: int = 0
     unfinished: tuple[Hint, ...] = ()
+    crowded: int = 0
 
 
 def embed(
@@ -88,6 +90,26 @@ def embed(
         role=target.space.template.role,
     )
     return _Batch(client, encoder, target).run(dict(ids), rounds)
+
+
+def give_up(client: OpenSearch, index: str, field: str, ids: Sequence[Hint], reason: str) -> int:
+    """Record that documents can't be embedded as they are, without trying; how many were pending.
+
+    Raises:
+        IndexMissing, IndexNotOurs, SpaceMismatch: as `embed`.
+        ServerUnavailable, TransportError: OpenSearch didn't answer, or refused.
+    """
+    target = embedded_field(client, index, field)
+    known = read_failures(client, target, [doc_id for doc_id, _ in ids])
+    found = [
+        failure(target, item.id, item.routing, item.wanted, reason, before=known.get(item.id))
+        for item in read_documents(client, target, dict(ids))
+        if item.state not in ("current", "empty")
+    ]
+    if found:
+        ensure_failed_index(client)
+        bulk(client, record_actions(found))
+    return len(found)
 
 
 class _Batch:
@@ -128,6 +150,7 @@ class _Batch:
         written: list[Document] = []
         again: dict[str, str | None] = {}
         crowded: dict[str, str | None] = {}
+        self._tally["crowded"] += sum(item.attempts > 1 or item.retryable for item in outcome.items)
         for document, item in zip(sent, outcome.items, strict=True):
             match _verdict(item):
                 case "ok":

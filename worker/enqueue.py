@@ -67,6 +67,17 @@ def celery_enqueue(app: Celery, *, batch: int = BATCH, max_messages: int = MAX_M
     return enqueue
 
 
+def messages_waiting(app: Celery, queue: str) -> int:
+    """Messages that wait in a queue. Raises HintsUndelivered where the broker can't be reached."""
+    try:
+        with app.producer_pool.acquire(block=True, timeout=10) as producer:
+            return _length(producer, queue)
+    except (KombuError, RedisError, OSError) as error:
+        raise unreachable(app.conf.broker_url, error) from error
+    except BAD_URL as error:
+        raise unusable(app.conf.broker_url, error) from error
+
+
 def _length(producer: Producer, queue: str) -> int:
     """Messages that wait in a queue; 0 where there is no such queue yet."""
     try:

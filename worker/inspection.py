@@ -31,6 +31,7 @@ class WorkerInfo(msgspec.Struct, frozen=True):
         space, provider: the id of the encoder's space and the device in use, as a child says that made a
             session; "" before one has.
         counters: sums over its processes, those that are gone included: see `metrics.Counters`.
+        rates: documents a second, by index and vector field, over the last minute.
     """
 
     name: str
@@ -40,7 +41,8 @@ class WorkerInfo(msgspec.Struct, frozen=True):
     device: str
     space: str
     provider: str
-    counters: Mapping[str, int]
+    counters: Mapping[str, int | float]
+    rates: Mapping[str, Mapping[str, float]] = {}
 
 
 def workers(app: Celery, *, timeout_s: float = 1.0) -> list[WorkerInfo]:

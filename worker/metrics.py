@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,9 @@ import msgspec
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.templates import Role
 from trifuse.encoder.types import Encoder, Encoding, Vectors
+from trifuse.worker.rates import Done, with_done
+
+Number = int | float
 
 
 class Counters(msgspec.Struct):
@@ -30,6 +34,8 @@ class Counters(msgspec.Struct):
         truncated: texts of which the encoder saw only the beginning.
         tasks, retried: runs of the task `trifuse.embed`, and how many of them are to run again.
         embedded, failed: documents that got their vector, and that can't.
+        paused_s: seconds that it waited because the cluster had no room, or searches got slow.
+        lately: the documents that were done within the last minute.
     """
 
     pid: int
@@ -43,9 +49,11 @@ class Counters(msgspec.Struct):
     embedded: int = 0
     failed: int = 0
     retried: int = 0
+    paused_s: float = 0.0
+    lately: list[Done] = msgspec.field(default_factory=list)
 
 
-_SUMMED = ("sessions", "calls", "texts", "truncated", "tasks", "embedded", "failed", "retried")
+_SUMMED = ("sessions", "calls", "texts", "truncated", "tasks", "embedded", "failed", "retried", "paused_s")
 
 
 class Metrics:
@@ -57,7 +65,12 @@ class Metrics:
         # A restarted container reuses names and pids: its counters go on where they were.
         self.counters = _read(self._path) or Counters(pid=pid)
 
-    def add(self, **counts: int) -> None:
+    def done(self, index: str, field: str, count: int, *, now: float | None = None) -> None:
+        """Count documents that are done, for the rate; `now` in seconds since 1970."""
+        at = time.time() if now is None else now
+        self.counters.lately = with_done(self.counters.lately, Done(at, index, field, count))
+
+    def add(self, **counts: Number) -> None:
         """Add to the counters of these names."""
         for name, count in counts.items():
             setattr(self.counters, name, getattr(self.counters, name) + count)
@@ -118,7 +131,7 @@ def read_metrics(folder: Path) -> list[Counters]:
     return sorted((counters for counters in found if counters is not None), key=lambda item: item.pid)
 
 
-def sums(processes: Iterable[Counters]) -> dict[str, int]:
+def sums(processes: Iterable[Counters]) -> dict[str, Number]:
     """Each counter, summed over processes."""
     listed = list(processes)
     return {name: sum(getattr(process, name) for process in listed) for name in _SUMMED}

@@ -17,6 +17,7 @@ from opensearchpy import OpenSearch
 from trifuse.encoder.registry import load_encoder
 from trifuse.encoder.types import Encoder
 from trifuse.worker.metrics import CountedEncoder, Metrics
+from trifuse.worker.pressure import Pressure
 from trifuse.worker.settings import Settings
 
 
@@ -39,6 +40,7 @@ class Resources:
         self._client: OpenSearch | None = None
         self._encoder: Encoder | None = None
         self._metrics: Metrics | None = None
+        self._pressure: Pressure | None = None
 
     @cached_property
     def metrics_dir(self) -> Path:
@@ -62,6 +64,14 @@ class Resources:
         """This process's counters."""
         with self._lock:
             return self._own_metrics()
+
+    def pressure(self) -> Pressure:
+        """What this process knows of the load."""
+        with self._lock:
+            self._drop_inherited()
+            if self._pressure is None:
+                self._pressure = Pressure(self.settings.max_search_ms)
+            return self._pressure
 
     def encoder(self) -> Encoder:
         """This process's encoder.
@@ -88,7 +98,7 @@ class Resources:
     def _drop_inherited(self) -> None:
         if self._owner != os.getpid():
             self._owner = os.getpid()
-            self._client = self._encoder = self._metrics = None
+            self._client = self._encoder = self._metrics = self._pressure = None
 
     def __getstate__(self) -> tuple[Settings, int]:
         return self.settings, self.processes

@@ -24,6 +24,9 @@ class Settings:
         metrics_dir: where the worker's processes leave their counters; None takes a temporary folder.
         clicks_min_visitors: a query that fewer visitors clicked for is kept out of the query index.
         clicks_max_a_day: so many clicks of one visitor count in a day.
+        sweep_s: every so many seconds all indexes are swept for documents that lack their vector; 0 never.
+        max_search_ms: vectors are written slowly while a search takes longer on average; None goes by how
+            long searches took before.
 
     Raises:
         ValueError: by `from_env`, a number that is none.
@@ -37,6 +40,8 @@ class Settings:
     metrics_dir: str | None = None
     clicks_min_visitors: int = 3
     clicks_max_a_day: int = 100
+    sweep_s: int = 600
+    max_search_ms: int | None = None
 
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> Settings:
@@ -55,13 +60,15 @@ class Settings:
             metrics_dir=env.get("TRIFUSE_METRICS_DIR") or None,
             clicks_min_visitors=_number(env, "TRIFUSE_CLICKS_MIN_VISITORS", cls.clicks_min_visitors, 1000),
             clicks_max_a_day=_number(env, "TRIFUSE_CLICKS_MAX_A_DAY", cls.clicks_max_a_day, 10_000),
+            sweep_s=_number(env, "TRIFUSE_SWEEP_S", cls.sweep_s, 86_400, least=0),
+            max_search_ms=_number(env, "TRIFUSE_MAX_SEARCH_MS", 0, 60_000) or None,
         )
 
 
-def _number(env: Mapping[str, str], name: str, default: int, most: int) -> int:
+def _number(env: Mapping[str, str], name: str, default: int, most: int, *, least: int = 1) -> int:
     text = env.get(name)
     if not text:
         return default
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= most:
-        raise ValueError(f"{name} is {text!r}: give a whole number from 1 to {most:,}, or leave it out")
+    if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
+        raise ValueError(f"{name} is {text!r}: give a whole number from {least} to {most:,}, or leave it out")
     return int(text)

@@ -14,12 +14,15 @@ from trifuse.encoder.errors import EncodingFailed, SpaceMismatch
 from trifuse.indexer.errors import IndexMissing, IndexNotOurs, ServerUnavailable
 from trifuse.indexer.hints import Hint
 from trifuse.indexer.retry import worth_retrying
-from trifuse.worker.embedding import embed
-from trifuse.worker.enqueue import EMBED_TASK
+from trifuse.worker.deliveries import GIVE_UP_AT, SPLIT_AT, redelivery
+from trifuse.worker.embedding import embed, give_up
+from trifuse.worker.enqueue import EMBED_TASK, celery_enqueue, messages_waiting
+from trifuse.worker.sweep import SWEEP_TASK, sweep
 
 logger = logging.getLogger(__name__)
 
 MAX_RETRIES = 8
+_KILLS = "the process that embedded it was killed {} times: too little memory for it?"
 
 
 @shared_task(bind=True, name=EMBED_TASK, max_retries=MAX_RETRIES, ignore_result=True)  # type: ignore[untyped-decorator]
@@ -35,9 +38,23 @@ def embed_task(self: Any, index: str, field: str, ids: list[Any]) -> None:
         return
     resources = self.app.resources
     hints = msgspec.convert(ids, list[Hint])
-    metrics = resources.metrics()
-    metrics.add(tasks=1)
+    metrics, pressure = resources.metrics(), resources.pressure()
+    again = redelivery(self.request, resources.settings.redis_url)
+    if again >= SPLIT_AT and len(hints) > 1:
+        logger.warning("a message of %d documents came again %d times: now one by one", len(hints), again)
+        for hint in hints:
+            self.apply_async(
+                kwargs={"index": index, "field": field, "ids": [hint]},
+                queue=self.request.delivery_info["routing_key"],
+            )
+        return
+    metrics.add(tasks=1, paused_s=round(pressure.wait(), 3))
+    began = pressure.now()
     try:
+        if again >= GIVE_UP_AT:
+            logger.error("%s of index %r ended its worker %d times: given up", hints[0][0], index, again)
+            metrics.add(failed=give_up(resources.client(), index, field, hints, _KILLS.format(again)))
+            return
         report = embed(resources.client(), resources.encoder(), index, field, hints)
     except (SpaceMismatch, IndexMissing, IndexNotOurs) as error:
         # Nothing to try again: whatever is pending, and can be embedded, is queued by the next sync.
@@ -46,8 +63,12 @@ def embed_task(self: Any, index: str, field: str, ids: list[Any]) -> None:
     except (EncodingFailed, ServerUnavailable, TransportError) as error:
         if not is_transient(error):
             raise
+        if not isinstance(error, EncodingFailed):
+            pressure.note_refusal(began=began)
         metrics.add(retried=1)
         raise self.retry(exc=error, countdown=pause_s(self.request.retries)) from error
+    pressure.note(resources.client(), index, began=began, crowded=report.crowded > 0)
+    metrics.done(index, field, report.embedded + report.emptied)
     metrics.add(embedded=report.embedded, failed=report.failed)
     if report.unfinished:
         metrics.add(retried=1)
@@ -55,6 +76,15 @@ def embed_task(self: Any, index: str, field: str, ids: list[Any]) -> None:
             kwargs={"index": index, "field": field, "ids": list(report.unfinished)},
             countdown=pause_s(self.request.retries),
         )
+
+
+@shared_task(bind=True, name=SWEEP_TASK, ignore_result=True, acks_late=False)  # type: ignore[untyped-decorator]
+def sweep_task(self: Any) -> None:
+    """Queue what lacks its vector in every index. One that is lost isn't sent again: the next one comes."""
+    report = sweep(
+        self.app.resources.client(), celery_enqueue(self.app), lambda queue: messages_waiting(self.app, queue)
+    )
+    logger.info("sweep: queued %s; left busy %s, failed %s", report.swept, report.busy, list(report.failed))
 
 
 def is_transient(error: Exception) -> bool:

@@ -54,6 +54,14 @@ def test_a_pause_is_shorter_than_the_visibility_timeout() -> None:
     assert all(pause_s(retries) < VISIBILITY_TIMEOUT_S for retries in range(50))
 
 
+def test_the_sweep_is_scheduled_and_its_message_is_worth_nothing_once_the_next_is_due() -> None:
+    conf = create_app(Settings(broker_url="memory://", sweep_s=30)).conf
+    assert conf.beat_schedule == {
+        "sweep": {"task": "trifuse.sweep", "schedule": 30.0, "options": {"expires": 30.0}}
+    }
+    assert create_app(Settings(broker_url="memory://", sweep_s=0)).conf.beat_schedule == {}
+
+
 def test_importing_the_app_makes_no_connection_and_reads_no_environment() -> None:
     code = (
         "import socket, os\n"

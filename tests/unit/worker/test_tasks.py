@@ -28,8 +28,10 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TrifuseCelery:
     return app
 
 
-def run(app: TrifuseCelery, monkeypatch: pytest.MonkeyPatch, answer: Any) -> list[Any]:
-    """Run the task once; what `embed` was called with."""
+def run(
+    app: TrifuseCelery, monkeypatch: pytest.MonkeyPatch, answer: Any, *, ids: list[Any] = IDS, again: int = 0
+) -> list[Any]:
+    """Run the task once, its message having come `again` so often; what `embed` was called with."""
     asked: list[Any] = []
 
     def embed(client: object, encoder: object, *arguments: Any) -> EmbedReport:
@@ -39,8 +41,9 @@ def run(app: TrifuseCelery, monkeypatch: pytest.MonkeyPatch, answer: Any) -> lis
         return answer
 
     monkeypatch.setattr(tasks, "embed", embed)
+    monkeypatch.setattr(tasks, "redelivery", lambda request, url: again)
     task = app.tasks["trifuse.embed"]
-    arguments = {"index": "trials", "field": "v", "ids": IDS}
+    arguments = {"index": "trials", "field": "v", "ids": ids}
     task.push_request(called_directly=False, id="1", kwargs=arguments, delivery_info={"routing_key": "q"})
     try:
         task.run(**arguments)
@@ -92,3 +95,37 @@ def test_only_what_is_unfinished_is_tried_again(app, monkeypatch) -> None:
     with pytest.raises(Retry) as caught:
         run(app, monkeypatch, EmbedReport(embedded=1, unfinished=(("2", "shelf"),)))
     assert caught.value.sig.kwargs == {"index": "trials", "field": "v", "ids": [("2", "shelf")]}
+
+
+def test_a_message_that_came_again_is_tried_once_more(app, monkeypatch) -> None:
+    assert len(run(app, monkeypatch, EmbedReport(embedded=2), again=1)) == 1
+    assert len(run(app, monkeypatch, EmbedReport(embedded=1), again=2, ids=IDS[:1])) == 1
+
+
+def test_the_second_time_each_of_its_documents_gets_a_message_of_its_own(app, monkeypatch) -> None:
+    assert run(app, monkeypatch, EmbedReport(), again=2) == []
+    with app.connection_for_read() as connection:
+        messages = connection.SimpleQueue("q")
+        sent = [messages.get(block=False).payload[1]["ids"] for _ in range(2)]
+    assert sent == [[["1", None]], [["2", "shelf"]]]
+
+
+def test_the_third_time_a_single_document_is_given_up(app, monkeypatch, tmp_path) -> None:
+    given_up: list[Any] = []
+
+    def give_up(client: object, *arguments: Any) -> int:
+        given_up.append(arguments)
+        return 1
+
+    monkeypatch.setattr(tasks, "give_up", give_up)
+    assert run(app, monkeypatch, EmbedReport(), again=3, ids=IDS[1:]) == []
+    reason = "the process that embedded it was killed 3 times: too little memory for it?"
+    assert given_up == [("trials", "v", [("2", "shelf")], reason)]
+    assert sums(read_metrics(tmp_path))["failed"] == 1
+
+
+def test_no_room_is_kept_in_mind_and_a_model_that_fails_is_not(app, monkeypatch) -> None:
+    for error, share in ((EncodingFailed("memory"), 1.0), (TransportError(429, "full", {}), 0.5)):
+        with pytest.raises(Retry):
+            run(app, monkeypatch, error)
+        assert app.resources.pressure().pacing.share == share
