@@ -24,11 +24,13 @@ class Ended:
     """How a command ended.
 
     Args:
+        command: its name.
         result: what it wrote with `--json`; None where it wrote none.
         said: its last line on stderr.
         traceback: whether it ended as no command may: by an exception that nobody caught.
     """
 
+    command: str
     status: int
     result: dict[str, Any] | None
     said: str
@@ -62,4 +64,6 @@ def trifuse(*arguments: str, environ: Mapping[str, str], folder: Path, full_disk
     except json.JSONDecodeError:
         result = None
     lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-    return Ended(done.returncode, result, lines[-1] if lines else "", "Traceback" in done.stderr)
+    return Ended(
+        arguments[0], done.returncode, result, lines[-1] if lines else "", "Traceback" in done.stderr
+    )

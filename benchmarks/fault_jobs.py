@@ -15,7 +15,7 @@ from fault_clicks import Clicks
 from fault_commands import Ended, trifuse
 from fault_documents import UNREADABLE, Documents, tiny_encoder
 from fault_searches import Searches, searcher
-from fault_stack import Stack
+from fault_stack import SLOW_S, Stack
 
 from trifuse.encoder.registry import DEFAULT_ENCODER, describe_encoder, load_encoder
 from trifuse.encoder.spaces import Space
@@ -54,6 +54,9 @@ class Job(Protocol):
 class DocumentsJob:
     """Documents get their vectors by commands; subclasses say which.
 
+    `part` is when the fault comes: that part of the texts was given to the encoder. `running` is the command
+    that runs, `struck` the one that did when the fault came.
+
     Args:
         number: documents.
         real: use the default encoder in place of a tiny one.
@@ -61,6 +64,8 @@ class DocumentsJob:
         full_disk: the job's own commands can't write files.
         recount: whether texts may be encoded again beyond a batch for each killed process.
     """
+
+    part = 3
 
     def __init__(
         self,
@@ -82,6 +87,7 @@ class DocumentsJob:
         self.routing: dict[str, str] = {}
         self.over = threading.Event()
         self.runs: list[Ended] = []
+        self.running = self.struck = ""
         self._away, self._recount, self._number = away, recount, number
         self._environ: dict[str, str] = {}
         self._resources = ExitStack()
@@ -109,11 +115,14 @@ class DocumentsJob:
         self._running = pool.submit(self.commands)
 
     def half_done(self) -> bool:
-        """Whether a third of the texts was given to the encoder."""
+        """Whether enough of the texts was given to the encoder."""
         if self._running.done():
             self._running.result()
             raise Broken("the job ended before the fault came")
-        return self.stack.counted("texts") >= self._number // 3
+        if self.stack.counted("texts") < self._number // self.part:
+            return False
+        self.struck = self.running
+        return True
 
     def edit(self) -> None:
         """Have the owner edit documents."""
@@ -125,6 +134,7 @@ class DocumentsJob:
     def finish(self) -> str:
         """Every document has its vector or its reason, and nothing was done in vain."""
         self.over.set()
+        self.stack.proxy.slow_s = SLOW_S
         try:
             self._running.result(timeout=WITHIN_S)
         finally:
@@ -164,13 +174,19 @@ class DocumentsJob:
             f"{seen['answered']} searches"
             + (f", {seen['unavailable']} unavailable" if seen["unavailable"] else "")
         )
-        ended = [run.said for run in self.runs if run.result is None]
-        if ended:
-            parts.append(f"run again after: {ended[0][:160]}")
+        if self.struck:
+            parts.append(f"struck during `{self.struck}`")
+        ended = [
+            f"`{run.command}` again, which had said: {run.said[:160]}"
+            for run in self.runs
+            if run.result is None
+        ]
+        parts += ended[:1]
         return "; ".join(parts)
 
     def run(self, *arguments: str, full_disk: bool = False) -> Ended:
         """Run a command, once."""
+        self.running = arguments[0]
         ended = trifuse(*arguments, environ=self._environ, folder=self.stack.folder, full_disk=full_disk)
         demand(not ended.traceback, f"`trifuse {arguments[0]}` ended with a traceback: {ended.said}")
         self.runs.append(ended)
@@ -194,6 +210,12 @@ class DocumentsJob:
 
 class Load(DocumentsJob):
     """`trifuse load` of a file with broken lines in it, then `trifuse sync --wait`."""
+
+    part = 6
+
+    def prepare(self) -> None:
+        """Bulk writes so slow that the fault comes while the load writes."""
+        self.stack.proxy.slow_s = 5 * SLOW_S
 
     def commands(self) -> None:
         """Load, again where a fault ended it, and sync."""

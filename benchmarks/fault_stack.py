@@ -67,7 +67,9 @@ class Stack:
             "REDIS_URL": self.services.redis_url,
             "TRIFUSE_BROKER_URL": self.services.redis_url,
             "TRIFUSE_METRICS_DIR": str(self.settings.metrics_dir),
-            "PYTHONPATH": str(clock_folder(self.folder)),
+            "PYTHONPATH": os.pathsep.join(
+                filter(None, [str(clock_folder(self.folder)), os.environ.get("PYTHONPATH")])
+            ),
             CLOCK_FILE: str(self.folder / "clock"),
         }
 

@@ -24,6 +24,7 @@ from trifuse.deploy.errors import NotAnswering, NotConfigured
 from trifuse.deploy.local.places import home_dir
 from trifuse.deploy.local.state import load_state
 from trifuse.encoder.registry import DEFAULT_ENCODER
+from trifuse.indexer.retry import RETRYABLE
 
 if TYPE_CHECKING:
     from trifuse.worker.app import TrifuseCelery
@@ -119,6 +120,8 @@ def require_opensearch(client: OpenSearch, settings: Settings) -> OpenSearch:
     except AuthenticationException as error:
         raise _unusable(settings, "it refuses the user, or wants one (status 401)") from error
     except OpenSearchException as error:
+        if isinstance(error, TransportError) and error.status_code in RETRYABLE:
+            return client  # no room now: what is asked of it next is tried again, or says so
         found = f"status {error.status_code}" if isinstance(error, TransportError) else str(error)
         raise _unusable(settings, f"what answers there isn't OpenSearch: {found}") from error
     if not isinstance(said, dict) or not isinstance(said.get("version"), dict):

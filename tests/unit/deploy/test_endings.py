@@ -78,7 +78,13 @@ def test_what_isnt_opensearch_is_said_before_use(serve: Serve, answer: tuple[obj
 
 
 @pytest.mark.parametrize(
-    "answer", [(200, '{"version": {"number": "3.6.0"}}'), (403, '{"error": "no permissions for that"}')]
+    "answer",
+    [
+        (200, '{"version": {"number": "3.6.0"}}'),
+        (403, '{"error": "no permissions for that"}'),
+        (429, '{"error": {"type": "rejected_execution_exception", "reason": "no room"}}'),
+        (503, '{"error": "no master yet"}'),
+    ],
 )
 def test_an_opensearch_is_accepted_also_where_it_doesnt_tell_its_version(
     serve: Serve, answer: tuple[object]
