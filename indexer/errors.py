@@ -7,6 +7,8 @@ TrifuseError
     ├── IndexBlocked        the index takes no writes: read-only, or its disk is full
     ├── IndexNotOurs        an index by that name exists, but isn't what is asked of it
     ├── IndexMissing        there is no index by that name
+    ├── AttachRefused       an index can't take vectors as it was asked to
+    ├── DetachUnfinished    documents still hold vectors, since others keep changing them
     ├── PathNotFound        there is no file or folder at a path that was given
     ├── RegistryError       the registry's API refused, or didn't answer in all retries
     └── HintsUndelivered    the broker can't be reached: what is pending stays pending until `trifuse sync`
@@ -51,3 +53,11 @@ class PathNotFound(IndexerError):
 
 class RegistryError(IndexerError):
     """The registry's API refused a request, or didn't answer in all retries."""
+
+
+class AttachRefused(IndexerError):
+    """An index can't take vectors as it was asked to; the message says what stands in the way."""
+
+
+class DetachUnfinished(IndexerError):
+    """Documents still hold vectors or marks, since other writers keep changing them."""

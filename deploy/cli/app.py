@@ -12,8 +12,10 @@ import redis
 import typer
 
 from trifuse.deploy.cli import (
+    attach,
     clicks,
     demo,
+    detach,
     encoders,
     evaluate,
     fetch,
@@ -55,8 +57,10 @@ def _root(
     """Start with [bold]trifuse demo[/bold], or [bold]trifuse up[/bold] and [bold]trifuse load[/bold]."""
 
 
+attach.register(app)
 clicks.register(app)
 demo.register(app)
+detach.register(app)
 encoders.register(app)
 evaluate.register(app)
 fetch.register(app)

@@ -1,0 +1,178 @@
+"""Take out of an index what attaching put in, as far as OpenSearch allows, and say what stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+from opensearchpy import OpenSearch
+from opensearchpy.exceptions import NotFoundError
+
+from trifuse.encoder.marks import MARKS, space_path
+from trifuse.encoder.spaces import spaces_in_meta
+from trifuse.indexer.attach.apply import KIND, remove_ours
+from trifuse.indexer.cursors import forget_cursors
+from trifuse.indexer.embedded import EmbeddedField
+from trifuse.indexer.errors import DetachUnfinished, IndexMissing, IndexNotOurs
+from trifuse.indexer.failures import FAILED_INDEX
+from trifuse.indexer.names import name_fault
+from trifuse.indexer.state import delete_state, get_state, put_state
+
+_BATCH = 5_000
+_IDLE = 10
+_TIMEOUT_S = 300
+# `record` is the mark of a load, which needs it to know the record again.
+_SCRIPT = """
+for (field in params.fields) { ctx._source.remove(field); }
+def marks = ctx._source.get('trifuse');
+if (marks instanceof Map) {
+  marks.remove('fields'); marks.remove('source');
+  if (marks.isEmpty()) { ctx._source.remove('trifuse'); }
+}
+"""
+
+
+class DetachReport(msgspec.Struct, frozen=True):
+    """What was taken out, and what stays.
+
+    Args:
+        indexes: the indexes that had vectors.
+        documents: documents that had a vector or a mark.
+        deleted: indexes of ours that were deleted.
+        stays: what can't be taken out, in sentences.
+    """
+
+    indexes: tuple[str, ...]
+    documents: int
+    deleted: tuple[str, ...]
+    stays: tuple[str, ...]
+
+
+def detach(client: OpenSearch, name: str, *, progress: Callable[[int], None] | None = None) -> DetachReport:
+    """Take vectors, marks and our part of `_meta` out of an index, or of all behind an alias.
+
+    First goes what queries, workers and syncs go by, then the vectors. Interrupted, it goes on when it is run
+    again.
+
+    Args:
+        progress: told how many documents are done.
+
+    Raises:
+        IndexMissing: nothing has that name.
+        IndexNotOurs: there is nothing of ours in it.
+        DetachUnfinished: other writers keep changing what is to be cleaned.
+    """
+    if fault := name_fault(name):
+        raise IndexMissing(f"{name!r} can't be the name of an index or alias: {fault}")
+    try:
+        found: dict[str, Any] = client.indices.get(index=name)
+    except NotFoundError as error:
+        raise IndexMissing(f"there is no index or alias {name!r}: give the name of one") from error
+    works = [work for index, entry in sorted(found.items()) if (work := _work(client, index, entry))]
+    if not works:
+        raise IndexNotOurs(f"{name!r} has no vectors of trifuse: there is nothing to detach")
+    for work in works:
+        put_state(client, KIND, work.uuid, work.state, index=work.index)
+        remove_ours(client, work.index)
+    done = 0
+    deleted: list[str] = []
+    for work in works:
+        for count in _clean(client, work):
+            done += count
+            if progress is not None:
+                progress(done)
+        deleted += _forget(client, work)
+    return DetachReport(
+        tuple(work.index for work in works), done, tuple(dict.fromkeys(deleted)), tuple(_stays(works))
+    )
+
+
+class _Work(msgspec.Struct, frozen=True):
+    """What is to do in one index; `state` is what a detachment that was interrupted goes on by."""
+
+    index: str
+    uuid: str
+    fields: list[str]
+    targets: list[EmbeddedField]
+    sentences: str | None
+    state: dict[str, Any]
+
+
+def _work(client: OpenSearch, index: str, entry: dict[str, Any]) -> _Work | None:
+    settings = entry["settings"]["index"]
+    meta = entry["mappings"].get("_meta") or {}
+    spaces = spaces_in_meta(meta)
+    state = get_state(client, KIND, settings["uuid"]) or {}
+    fields = sorted({*spaces, *state.get("fields", ()), *([state["field"]] if "field" in state else ())})
+    if not fields:
+        return None
+    targets = [
+        EmbeddedField(index, settings["uuid"], int(settings["number_of_shards"]), field, space)
+        for field, space in spaces.items()
+    ]
+    sentences = (meta.get("trifuse") or {}).get("sentences") if spaces else state.get("sentences")
+    return _Work(
+        index,
+        settings["uuid"],
+        fields,
+        targets,
+        sentences,
+        {**state, "fields": fields, "sentences": sentences},
+    )
+
+
+def _clean(client: OpenSearch, work: _Work) -> Iterator[int]:
+    """Take vectors and marks out of the documents, until none is left; yields how many at a time.
+
+    A document that another writer changes at the same time is met again in the next round.
+    """
+    marked = [{"exists": {"field": path}} for field in work.fields for path in (field, space_path(field))]
+    body = {
+        "query": {"bool": {"should": marked, "minimum_should_match": 1}},
+        "script": {"lang": "painless", "source": _SCRIPT, "params": {"fields": work.fields}},
+    }
+    params = {"conflicts": "proceed", "pipeline": "_none", "max_docs": _BATCH, "refresh": "true"}
+    idle = 0
+    while True:
+        client.indices.refresh(index=work.index)
+        left = int(client.count(index=work.index, body={"query": body["query"]})["count"])
+        if not left:
+            return
+        answer: dict[str, Any] = client.update_by_query(
+            index=work.index, body=body, params=params, request_timeout=_TIMEOUT_S
+        )
+        updated = int(answer["updated"])
+        yield updated
+        idle = 0 if updated else idle + 1
+        if idle == _IDLE:
+            raise DetachUnfinished(
+                f"{left:,} documents of {work.index!r} still hold vectors: other writers change them all the "
+                f"time, or they are refused ({str(answer.get('failures'))[:200]}); detach again"
+            )
+
+
+def _forget(client: OpenSearch, work: _Work) -> list[str]:
+    """Delete what is kept beside the index; the names of indexes that were deleted."""
+    for target in work.targets:
+        forget_cursors(client, target)
+    client.delete_by_query(
+        index=FAILED_INDEX,
+        body={"query": {"term": {"uuid": work.uuid}}},
+        params={"ignore_unavailable": "true", "conflicts": "proceed", "refresh": "true"},
+    )
+    deleted = []
+    if work.sentences and client.indices.exists(index=work.sentences):
+        client.indices.delete(index=work.sentences)
+        deleted.append(work.sentences)
+    delete_state(client, KIND, work.uuid)
+    return deleted
+
+
+def _stays(works: Sequence[_Work]) -> list[str]:
+    fields = ", ".join(dict.fromkeys([*(field for work in works for field in work.fields), MARKS]))
+    return [
+        f"the mapping keeps the fields {fields}, which are empty now: OpenSearch takes none out of a mapping",
+        "versions and sequence numbers of the documents stay as high as they are",
+        "disk is freed as segments are merged",
+    ]

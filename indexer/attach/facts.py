@@ -1,0 +1,198 @@
+"""Read what a plan is judged by: the server, the indexes behind a name, a sample. Writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from opensearchpy import OpenSearch
+from opensearchpy.exceptions import AuthorizationException, NotFoundError
+
+from trifuse.encoder.templates import TextTemplate, build_text
+from trifuse.indexer.attach.disk import NodeDisk, reserve
+from trifuse.indexer.attach.plan import Sample
+from trifuse.indexer.errors import IndexMissing
+from trifuse.indexer.names import name_fault
+from trifuse.indexer.reading import search
+
+SAMPLED = 100
+_SHOWN = 120
+
+
+class ServerFacts(msgspec.Struct, frozen=True):
+    """The server.
+
+    Args:
+        distribution, version: `opensearch`, `3.6.0`.
+        plugins: those that all nodes have; None where that can't be read.
+        nodes: how many hold data.
+        disks: of these nodes; none where that can't be read.
+        read_only: whether the whole cluster takes no writes.
+    """
+
+    distribution: str
+    version: str
+    plugins: frozenset[str] | None
+    nodes: int
+    disks: tuple[NodeDisk, ...]
+    read_only: bool = False
+
+
+class IndexFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """One concrete index.
+
+    Args:
+        settings: below `index`.
+        mappings: as they are.
+        aliases: name to what the alias says of this index.
+        data_stream: the data stream that it is a part of.
+        closed: whether it is.
+        documents: as of the last refresh; 0 where it is closed.
+        store_bytes: of its primary shards.
+    """
+
+    name: str
+    settings: Mapping[str, Any]
+    mappings: Mapping[str, Any]
+    aliases: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    data_stream: str | None = None
+    closed: bool = False
+    documents: int = 0
+    store_bytes: int = 0
+
+    @property
+    def properties(self) -> Mapping[str, Any]:
+        """The mapped fields."""
+        found: Mapping[str, Any] = self.mappings.get("properties") or {}
+        return found
+
+    @property
+    def meta(self) -> Mapping[str, Any]:
+        """The mapping's `_meta`."""
+        found: Mapping[str, Any] = self.mappings.get("_meta") or {}
+        return found
+
+    @property
+    def knn(self) -> bool:
+        """Whether k-NN is on."""
+        return is_on(self.settings.get("knn"))
+
+
+def is_on(value: object) -> bool:
+    """Whether a setting is true: settings come back as strings."""
+    return str(value).lower() == "true"
+
+
+def read_server(client: OpenSearch) -> ServerFacts:
+    """The server; what the user has no right to see stays unknown."""
+    version: dict[str, Any] = client.info()["version"]
+    plugins: frozenset[str] | None = None
+    disks: tuple[NodeDisk, ...] = ()
+    count, read_only = 1, False
+    try:
+        nodes: dict[str, Any] = client.nodes.info(metric="plugins")["nodes"]
+        named = [frozenset(each["name"] for each in node.get("plugins", ())) for node in nodes.values()]
+        plugins = frozenset.intersection(*named)
+        settings = _cluster_settings(client)
+        read_only = any(
+            is_on(settings.get(f"cluster.blocks.{name}")) for name in ("read_only", "read_only_allow_delete")
+        )
+        count = int(client.cluster.health()["number_of_data_nodes"])
+        disks = _disks(client, settings)
+    except AuthorizationException:
+        pass
+    return ServerFacts(
+        str(version.get("distribution", "elasticsearch")),
+        str(version["number"]),
+        plugins,
+        count,
+        disks,
+        read_only,
+    )
+
+
+def _cluster_settings(client: OpenSearch) -> dict[str, Any]:
+    answer: dict[str, Any] = client.cluster.get_settings(
+        params={
+            "include_defaults": "true",
+            "flat_settings": "true",
+            "filter_path": "*.cluster.blocks*,*.cluster.routing.allocation.disk*",
+        }
+    )
+    layers = (answer.get(name) or {} for name in ("defaults", "persistent", "transient"))
+    return {key: value for layer in layers for key, value in layer.items()}
+
+
+def _disks(client: OpenSearch, settings: Mapping[str, Any]) -> tuple[NodeDisk, ...]:
+    prefix = "cluster.routing.allocation.disk."
+    if not is_on(settings.get(f"{prefix}threshold_enabled", "true")):
+        low = flood = "0b"
+    else:
+        low = str(settings.get(f"{prefix}watermark.low", "85%"))
+        flood = str(settings.get(f"{prefix}watermark.flood_stage", "95%"))
+    nodes: dict[str, Any] = client.nodes.stats(metric="fs")["nodes"]
+    disks = []
+    for node in nodes.values():
+        if "data" in node.get("roles", ["data"]):
+            total = int(node["fs"]["total"]["total_in_bytes"])
+            free = int(node["fs"]["total"]["available_in_bytes"])
+            disks.append(NodeDisk(free, reserve(low, total), reserve(flood, total)))
+    return tuple(disks)
+
+
+def read_indexes(client: OpenSearch, name: str) -> list[IndexFacts]:
+    """The indexes behind the name of an index, an alias or a data stream.
+
+    Raises:
+        IndexMissing: nothing has that name.
+    """
+    if fault := name_fault(name):
+        raise IndexMissing(f"{name!r} can't be the name of an index or alias: {fault}; give one name")
+    try:
+        found: dict[str, Any] = client.indices.get(index=name)
+        listed: Any = client.cat.indices(
+            index=name,
+            params={
+                "format": "json",
+                "bytes": "b",
+                "h": "index,status,pri.store.size",
+                "expand_wildcards": "all",
+            },
+        )
+    except NotFoundError as error:
+        raise IndexMissing(
+            f"there is no index, alias or data stream {name!r}: give the name of one that exists, or load "
+            "records with `trifuse load`"
+        ) from error
+    rows = {row["index"]: row for row in listed}
+    return [_index(client, index, entry, rows.get(index, {})) for index, entry in sorted(found.items())]
+
+
+def _index(client: OpenSearch, name: str, entry: Mapping[str, Any], row: Mapping[str, Any]) -> IndexFacts:
+    settings = entry["settings"]["index"]
+    closed = row.get("status") == "close"
+    unreadable = closed or is_on((settings.get("blocks") or {}).get("read"))
+    return IndexFacts(
+        name=name,
+        settings=settings,
+        mappings=entry.get("mappings") or {},
+        aliases=entry.get("aliases") or {},
+        data_stream=entry.get("data_stream"),
+        closed=closed,
+        documents=0 if unreadable else int(client.count(index=name)["count"]),
+        store_bytes=int(row.get("pri.store.size") or 0),
+    )
+
+
+def read_sample(client: OpenSearch, indexes: Sequence[str], template: TextTemplate) -> Sample:
+    """About a hundred documents of the indexes, by what the template makes of them."""
+    tops = sorted({path.split(".")[0] for path in template.fields})
+    texts: list[str] = []
+    for index in indexes:
+        body = {"size": max(1, SAMPLED // len(indexes)), "_source": tops, "track_total_hits": False}
+        hits = search(client, index, body)["hits"]["hits"]
+        texts += [build_text(hit.get("_source") or {}, template) for hit in hits]
+    filled = [text for text in texts if text]
+    example = " ".join(filled[0].split()) if filled else ""
+    return Sample(len(texts), len(filled), example[:_SHOWN] + ("…" if len(example) > _SHOWN else ""))

@@ -1,0 +1,109 @@
+"""What the server and its disks allow. Pure functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from trifuse.indexer.attach.disk import bytes_per_document, bytes_per_hit, human
+from trifuse.indexer.attach.facts import IndexFacts, ServerFacts, is_on
+from trifuse.indexer.attach.plan import Finding, Request
+
+PLUGIN = "opensearch-knn"
+_GRAPH = (2, 4)
+_DOT = (2, 13)
+_WIDE = (2, 12)
+_NARROW = 1024
+
+
+def judge_server(server: ServerFacts, request: Request) -> Iterator[Finding]:
+    """Whether it is an OpenSearch that can do it, and which engine searches the vectors."""
+    if server.distribution != "opensearch":
+        yield Finding(
+            "refused",
+            "server",
+            f"it is {server.distribution.capitalize()} {server.version}, not OpenSearch",
+            "use an OpenSearch of version 2.13 or newer",
+        )
+        return
+    yield Finding("ok", "server", f"OpenSearch {server.version}, {server.nodes} data node(s)")
+    if server.plugins is None:
+        yield Finding(
+            "note", "plugin", "this user may not see the plugins", f"{PLUGIN} must be on every node"
+        )
+    elif PLUGIN in server.plugins:
+        yield Finding("ok", "plugin", f"{PLUGIN} is on every node")
+    else:
+        yield Finding(
+            "refused", "plugin", f"{PLUGIN} isn't on every node", "install it on all nodes and restart them"
+        )
+    yield _engine(server.version, request)
+    if server.read_only:
+        yield Finding(
+            "refused", "blocks", "the whole cluster is read-only", "take off cluster.blocks.read_only first"
+        )
+
+
+def _engine(version: str, request: Request) -> Finding:
+    found = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+    if request.mode == "exact":
+        return Finding("ok", "engine", "none: scores are computed exactly, by the script knn_score")
+    needed, why = _GRAPH, "filters inside k-NN"
+    if request.encoder.dimension > _NARROW:
+        needed, why = _WIDE, f"vectors of {request.encoder.dimension} dimensions"
+    if request.encoder.similarity == "dot":
+        needed, why = _DOT, "inner products"
+    if found < needed:
+        wanted = ".".join(map(str, needed))
+        return Finding(
+            "refused", "engine", f"lucene has {why} from version {wanted} on", f"upgrade to {wanted} or newer"
+        )
+    return Finding("ok", "engine", "lucene, named in the mapping; filters hold inside k-NN")
+
+
+def disk_needed(server: ServerFacts, indexes: Sequence[IndexFacts], request: Request) -> int:
+    """The bytes that all copies of all indexes will take more."""
+    total = 0
+    for index in indexes:
+        each = bytes_per_document(
+            request.encoder.dimension,
+            graph=request.mode != "exact",
+            derived_source=is_on(index.settings.get("knn.derived_source.enabled")),
+        )
+        copied = index.store_bytes if request.mode == "copy" else 0
+        total += (index.documents * each + copied) * (1 + _replicas(index, server.nodes))
+    return total
+
+
+def _replicas(index: IndexFacts, nodes: int) -> int:
+    """Replicas that find a node: the others are never written."""
+    return min(int(index.settings.get("number_of_replicas", 1)), max(0, nodes - 1))
+
+
+def judge_disk(server: ServerFacts, needed: int) -> Finding:
+    """Whether it fits: past the flood stage every index of the node becomes read-only."""
+    text = f"about {human(needed)} more"
+    if not server.disks:
+        return Finding("note", "disk", f"{text}; this user may not see what is free", "look yourself")
+    free = sum(disk.free for disk in server.disks)
+    text += f", while merging up to twice that; {human(free)} are free"
+    if needed > sum(max(0, disk.free - disk.flood) for disk in server.disks):
+        return Finding(
+            "refused", "disk", f"{text}: it would pass the flood-stage watermark", "free or add disk first"
+        )
+    if 2 * needed > sum(max(0, disk.free - disk.low) for disk in server.disks):
+        return Finding(
+            "note", "disk", f"{text}: it comes near the low watermark", "watch the disk, or add some"
+        )
+    return Finding("ok", "disk", text)
+
+
+def judge_response(dimension: int, field: str) -> Finding:
+    """What the owner's own searches carry more."""
+    return Finding(
+        "note",
+        "responses",
+        f"each hit of your own searches carries about {human(bytes_per_hit(dimension))} more, unless they "
+        "exclude it",
+        f'send "_source": {{"excludes": ["{field}", "trifuse"]}} with them',
+    )

@@ -1,0 +1,179 @@
+"""Look at an index, and say what attaching would do to it. Writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opensearchpy import OpenSearch
+
+from trifuse.encoder.marks import VECTOR_FIELD
+from trifuse.encoder.spaces import EncoderSpace, Space, next_field, spaces_in_meta
+from trifuse.encoder.templates import TextTemplate
+from trifuse.indexer.attach.disk import bytes_per_hit
+from trifuse.indexer.attach.facts import IndexFacts, ServerFacts, read_indexes, read_sample, read_server
+from trifuse.indexer.attach.judge_index import judge_index
+from trifuse.indexer.attach.judge_name import judge_name, judge_spaces, judge_text, judge_versions
+from trifuse.indexer.attach.judge_server import disk_needed, judge_disk, judge_response, judge_server
+from trifuse.indexer.attach.plan import (
+    AttachPlan,
+    Estimates,
+    Finding,
+    PlannedIndex,
+    Request,
+    Sample,
+    is_refused,
+)
+
+
+def plan_attach(
+    client: OpenSearch,
+    name: str,
+    text: Sequence[str],
+    encoder: EncoderSpace,
+    *,
+    field: str | None = None,
+    exact: bool = False,
+    copy: bool = False,
+    accept_version_bump: bool = False,
+    alias: str | None = None,
+    separator: str = "\n",
+) -> AttachPlan:
+    """What attaching would do to the index, or to all indexes behind an alias or a data stream.
+
+    Args:
+        text: the fields that are embedded, as paths.
+        encoder: the space of the document encoder.
+        field: the vector field; chosen where None.
+        exact: without k-NN.
+        copy: into a new index; `alias` is what readers and writers go by then.
+        accept_version_bump: the owner knows that versions of documents go up.
+        separator: what stands between two fields in a text.
+
+    Raises:
+        IndexMissing: nothing has that name.
+        ValueError: no text field is given, or both `exact` and `copy`.
+    """
+    if exact and copy:
+        raise ValueError("exact and copy exclude each other: give one of them")
+    request = Request(
+        name=name,
+        text=tuple(text),
+        encoder=encoder,
+        mode="exact" if exact else "copy" if copy else "in_place",
+        field=field,
+        accept_version_bump=accept_version_bump,
+        alias=alias,
+    )
+    server = read_server(client)
+    indexes = read_indexes(client, name)
+    template, findings = _texts(indexes, request, separator)
+    space = Space(encoder, template)
+    chosen, held = _field(indexes, space, request)
+    findings = [*_judge(server, indexes, request, space, chosen, held), *findings]
+    needed = disk_needed(server, [index for index in indexes if index.name not in held], request)
+    readable = [index.name for index in indexes if not index.closed]
+    sample = read_sample(client, readable, template) if readable and not is_refused(findings) else Sample()
+    findings += [judge_disk(server, needed), judge_response(encoder.dimension, chosen), *_sampled(sample)]
+    return AttachPlan(
+        name=name,
+        mode=request.mode,
+        field=chosen,
+        space=space,
+        indexes=tuple(_planned(index, index.name in held) for index in indexes),
+        findings=tuple(findings),
+        estimates=Estimates(
+            sum(index.documents for index in indexes),
+            needed,
+            sum(disk.free for disk in server.disks) if server.disks else None,
+            bytes_per_hit(encoder.dimension),
+            sample,
+        ),
+        alias=_alias(indexes, request),
+    )
+
+
+def _judge(
+    server: ServerFacts,
+    indexes: Sequence[IndexFacts],
+    request: Request,
+    space: Space,
+    field: str,
+    held: Sequence[str],
+) -> list[Finding]:
+    findings = [*judge_server(server, request)]
+    # What holds the vectors already was looked at when it was attached to.
+    new = [index for index in indexes if index.name not in held]
+    if new:
+        findings += [*judge_name(indexes, request), judge_versions(request)]
+    findings += judge_spaces(indexes, space)
+    for index in new:
+        findings += judge_index(index, request, field)
+    return findings
+
+
+def _texts(
+    indexes: Sequence[IndexFacts], request: Request, separator: str
+) -> tuple[TextTemplate, list[Finding]]:
+    """One template for all indexes: vectors of another one are in another space."""
+    paths: list[list[str]] = []
+    findings: list[Finding] = []
+    for index in indexes:
+        found, said = judge_text(index, request)
+        paths.append(found)
+        findings += said
+    if not is_refused(findings) and any(each != paths[0] for each in paths):
+        findings.append(
+            Finding(
+                "refused",
+                "text",
+                f"the indexes keep {', '.join(request.text)} under different paths",
+                "attach to each of them by its own name",
+            )
+        )
+    # Without any field that can be taken the plan is refused; it still says what was asked for.
+    return TextTemplate(tuple(paths[0] if paths and paths[0] else request.text), separator), findings
+
+
+def _field(indexes: Sequence[IndexFacts], space: Space, request: Request) -> tuple[str, list[str]]:
+    """The vector field, and the indexes that have it in this space already.
+
+    A field that a mapping has is never taken again, not even one that a detachment left empty: a field keeps
+    one space for as long as the index exists.
+    """
+    fields = {
+        index.name: name
+        for index in indexes
+        for name, found in spaces_in_meta(index.meta).items()
+        if found.id == space.id
+    }
+    if fields:
+        return next(iter(fields.values())), list(fields)
+    taken = {name for index in indexes for name in index.properties}
+    return request.field or next_field(taken, VECTOR_FIELD), []
+
+
+def _planned(index: IndexFacts, attached: bool) -> PlannedIndex:
+    return PlannedIndex(
+        index.name,
+        index.settings["uuid"],
+        int(index.settings["number_of_shards"]),
+        index.documents,
+        attached,
+    )
+
+
+def _alias(indexes: Sequence[IndexFacts], request: Request) -> str | None:
+    """What readers and writers go by after a copy: the alias that was given, else one beside the index."""
+    if request.mode != "copy":
+        return None
+    is_alias = any(request.name in index.aliases for index in indexes)
+    return request.alias or (request.name if is_alias else f"{request.name}-dense")
+
+
+def _sampled(sample: Sample) -> list[Finding]:
+    if not sample.documents:
+        return []
+    text = f"{sample.with_text} of {sample.documents} documents that were read have a text"
+    if sample.with_text:
+        return [Finding("ok", "sample", f"{text}: {sample.example}")]
+    return [Finding("note", "sample", text, "check --text: documents without a text get no vector")]

@@ -1,0 +1,121 @@
+"""Indexes that some other writer made, and a quick way to attach and embed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+from opensearchpy import OpenSearch
+from opensearchpy.exceptions import RequestError
+
+from trifuse.encoder.types import Encoder
+from trifuse.indexer.attach import AttachPlan, apply_attach, plan_attach
+from trifuse.indexer.errors import AttachRefused
+from trifuse.indexer.sync import SyncReport, sync
+from trifuse.worker.embedding import embed
+
+Plan = Callable[..., AttachPlan]
+Attach = Callable[..., SyncReport]
+_DOCS = (
+    {"title": "Salbutamol for asthma in children", "body": "An inhaler opens the airways.", "year": 2001},
+    {"title": "Statins after a heart attack", "body": "They lower cholesterol.", "year": 2002},
+    {"title": "Insulin pumps in type 1 diabetes", "body": "Blood sugar stays steady.", "year": 2003},
+)
+
+
+@pytest.fixture
+def docs() -> Sequence[Mapping[str, Any]]:
+    """The documents of the indexes that `make` makes."""
+    return _DOCS
+
+
+@pytest.fixture
+def make(client: OpenSearch, index_name: str) -> Iterator[Callable[..., str]]:
+    """Makes an index of the owner's: `make(mappings, settings, docs, suffix="-b", routing="r")`."""
+
+    def made(
+        mappings: Mapping[str, Any] | None = None,
+        settings: Mapping[str, Any] | None = None,
+        docs: Sequence[Mapping[str, Any]] = _DOCS,
+        *,
+        suffix: str = "",
+        routing: str | None = None,
+    ) -> str:
+        name = index_name + suffix
+        body: dict[str, Any] = {
+            "settings": {"index": {"knn": True, "number_of_shards": 1, **(settings or {})}}
+        }
+        if mappings is not None:
+            body["mappings"] = mappings
+        client.indices.create(index=name, body=body)
+        for number, doc in enumerate(docs):
+            where = {} if routing is None else {"routing": routing}
+            client.index(index=name, id=str(number), body=doc, params=where)
+        client.indices.refresh(index=name)
+        return name
+
+    yield made
+
+
+@pytest.fixture
+def plan(client: OpenSearch, encoder: Encoder) -> Plan:
+    """Plans with the default encoder, versions accepted."""
+
+    def planned(name: str, *text: str, **options: Any) -> AttachPlan:
+        return plan_attach(
+            client, name, text or ("title", "body"), encoder.space, **{"accept_version_bump": True, **options}
+        )
+
+    return planned
+
+
+@pytest.fixture
+def embed_pending(client: OpenSearch, encoder: Encoder) -> Callable[[str], SyncReport]:
+    """Embeds what a sync queues, and counts again."""
+
+    def embedded(name: str) -> SyncReport:
+        sync(
+            client, name, lambda index, field, space, ids: embed(client, encoder, index, field, ids) and None
+        )
+        client.indices.refresh(index=name)
+        return sync(client, name, lambda *_: pytest.fail("something is pending still"))
+
+    return embedded
+
+
+@pytest.fixture
+def attach(client: OpenSearch, plan: Plan, embed_pending: Callable[[str], SyncReport]) -> Attach:
+    """Attaches, and embeds in this process what sync queues."""
+
+    def attached(name: str, *text: str, **options: Any) -> SyncReport:
+        apply_attach(client, plan(name, *text, **options))
+        return embed_pending(name)
+
+    return attached
+
+
+@pytest.fixture
+def refused(client: OpenSearch, plan: Plan) -> Callable[..., dict[str, str]]:
+    """What a plan refuses, subject to remedy; asserts that nothing is written, nor by a try to apply it."""
+
+    def refusals(name: str, *text: str, **options: Any) -> dict[str, str]:
+        before = _state_of(client, name)
+        found = plan(name, *text, **options)
+        with pytest.raises(AttachRefused):
+            apply_attach(client, found)
+        assert _state_of(client, name) == before
+        assert all(item.remedy for item in found.findings if item.level == "refused")
+        return {item.subject: item.remedy for item in found.findings if item.level == "refused"}
+
+    return refusals
+
+
+def _state_of(client: OpenSearch, name: str) -> list[Any]:
+    """The mapping and the documents' versions: what no look may move."""
+    mapping = client.indices.get_mapping(index=name)
+    try:
+        stats = client.indices.stats(index=name, level="shards")["indices"]
+    except RequestError:  # closed
+        return [mapping]
+    return [mapping, {index: [c[0]["seq_no"] for c in e["shards"].values()] for index, e in stats.items()}]
