@@ -19,6 +19,8 @@ from trifuse.indexer.sentences.origin import Origin, link_in_meta, meta_with, me
 from trifuse.indexer.sentences.write import SENTENCE_TEMPLATE
 
 _ROUNDS = 5
+_OWNERS = ("analysis", "mapping", "similarity")
+"""Settings that the mapping of a filter field may need: its analyzer, what is done with malformed values."""
 
 Meta = Mapping[str, Any] | None
 
@@ -148,8 +150,9 @@ def _make(
     shards = int(parent.settings["number_of_shards"])
     body = sentence_mapping(space, filters=None if fields is None else fields.properties, shards=shards)
     body["mappings"]["_meta"] = meta_with_origin(body["mappings"]["_meta"], origin)
-    if fields is not None and "analysis" in parent.settings:  # the fields may name analyzers of the owner's
-        body["settings"]["index"]["analysis"] = parent.settings["analysis"]
+    if fields is not None:
+        own = {group: parent.settings[group] for group in _OWNERS if group in parent.settings}
+        body["settings"]["index"].update(own)
     if not ensure_index(client, name, body):
         _extend(client, name, body["mappings"]["properties"], parent.name)
         put_meta(client, name, lambda meta: meta_with_origin(meta, origin))
