@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -69,14 +69,10 @@ class Documents:
         """Those that aren't deleted."""
         return {doc_id: source for doc_id, source in self.expected.items() if source is not None}
 
-    def write_file(self, path: Path) -> int:
-        """The documents as a file for `trifuse load`, broken lines among them; how many lines."""
-        lines = [json.dumps(source) for source in self.present.values()]
-        step = len(lines) // BROKEN
-        for place in range(BROKEN):
-            lines.insert(place * (step + 1), json.dumps({"nct_id": f"no id at all, {place}"}))
-        path.write_text("\n".join(lines) + "\n", "utf-8")
-        return len(lines)
+    def more(self, number: int) -> dict[str, dict[str, Any]]:
+        """New ones, which aren't expected yet."""
+        ids = [f"NCT8{place:07d}" for place in range(number)]
+        return {doc_id: self._source(doc_id) for doc_id in ids}
 
     def edit(self, client: OpenSearch, index: str, routing: Mapping[str, str], changed: set[str]) -> None:
         """Write a twentieth of the documents that are in the index, as its owner would.
@@ -108,6 +104,16 @@ class Documents:
             self.expected[doc_id] = fresh
             self.edits += 1
             time.sleep(0.02)
+
+
+def write_file(path: Path, sources: Iterable[Mapping[str, Any]]) -> int:
+    """Documents as a file for `trifuse load`, broken lines among them; how many lines."""
+    lines = [json.dumps(source) for source in sources]
+    step = len(lines) // BROKEN
+    for place in range(BROKEN):
+        lines.insert(place * (step + 1), json.dumps({"nct_id": f"no id at all, {place}"}))
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return len(lines)
 
 
 def _insist(write: Any) -> None:

@@ -13,7 +13,7 @@ from fault_checks import Broken, check_documents, check_refresh, concrete, deman
 from fault_cli import TWICE
 from fault_clicks import Clicks
 from fault_commands import Ended, trifuse
-from fault_documents import UNREADABLE, Documents, tiny_encoder
+from fault_documents import UNREADABLE, Documents, tiny_encoder, write_file
 from fault_searches import Searches, searcher
 from fault_stack import SLOW_S, Stack
 
@@ -34,6 +34,8 @@ RUNS = 6
 """How often a command is run again that a fault ended."""
 
 WITHIN_S = 240.0
+MORE = 40
+"""Documents of a load that runs meanwhile."""
 
 
 class Job(Protocol):
@@ -129,7 +131,23 @@ class DocumentsJob:
         self.documents.edit(self.stack.client, self.name, self.routing, self._searches.changed)
 
     def load_meanwhile(self) -> None:
-        """A load whose dead-letter file can't be written, and then one that has room."""
+        """A load whose dead-letter file can't be written runs into the index, then one that has room."""
+        more, path = self.documents.more(MORE), self.stack.folder / f"{self.index}-more.jsonl"
+        write_file(path, more.values())
+        report = str(path.with_suffix(".report.json"))
+        command = ("load", str(path), "--index", self.name, "--encoder", self.encoders[0], "--report", report)
+        ended = self.run(*command, full_disk=True)
+        demand(ended.status == 1 and ended.result is None, f"a full disk went unnoticed: {ended}")
+        for _ in range(RUNS):
+            ended = self.run(*command)
+            if ended.result is not None:
+                self.documents.expected.update(more)
+                self.documents.edits += len(more)
+                return
+            if "space" in ended.said:
+                return  # another template than a load's: refused, nothing was written
+            time.sleep(1)
+        raise Broken(f"a load meanwhile never ended well: {ended.said}")
 
     def finish(self) -> str:
         """Every document has its vector or its reason, and nothing was done in vain."""
@@ -186,7 +204,6 @@ class DocumentsJob:
 
     def run(self, *arguments: str, full_disk: bool = False) -> Ended:
         """Run a command, once."""
-        self.running = arguments[0]
         ended = trifuse(*arguments, environ=self._environ, folder=self.stack.folder, full_disk=full_disk)
         demand(not ended.traceback, f"`trifuse {arguments[0]}` ended with a traceback: {ended.said}")
         self.runs.append(ended)
@@ -196,6 +213,7 @@ class DocumentsJob:
         self, *arguments: str, done: Callable[[dict[str, Any]], bool] = lambda result: True
     ) -> dict[str, Any]:
         """Run a command until it ends with its result, as its message says; the last time after the fault."""
+        self.running = arguments[0]
         for _ in range(RUNS):
             ended = self.run(*arguments)
             if ended.result is not None and done(ended.result):
@@ -220,10 +238,11 @@ class Load(DocumentsJob):
     def commands(self) -> None:
         """Load, again where a fault ended it, and sync."""
         path = self.stack.folder / f"{self.index}.jsonl"
-        lines = self.documents.write_file(path)
+        lines = write_file(path, self.documents.present.values())
         report = str(self.stack.folder / f"{self.index}.report.json")
         command = ("load", str(path), "--index", self.name, "--encoder", self.encoder, "--report", report)
         if self.full_disk:
+            self.running = "load"
             ended = self.run(*command, full_disk=True)
             demand(ended.status == 1 and ended.result is None, f"a full disk went unnoticed: {ended}")
         result = self.insist(*command)
@@ -233,6 +252,9 @@ class Load(DocumentsJob):
             f"{lines} lines, but {result['read']} read and {counted} counted",
         )
         self.sync_to_end()
+
+    def load_meanwhile(self) -> None:
+        """Nothing: it is this load's disk that was full."""
 
     def check_end(self) -> None:
         """The index's own refresh interval, which is OpenSearch's default."""
@@ -282,7 +304,7 @@ class Reembed(DocumentsJob):
     def prepare(self) -> None:
         """What `trifuse load` and its worker leave, behind an alias."""
         client, path = self.stack.client, self.stack.folder / f"{self.index}.jsonl"
-        self.documents.write_file(path)
+        write_file(path, self.documents.present.values())
         space = Space(describe_encoder(self._old), trial_template())
         load(client, read_trials([str(path)]), self.index, space=space)
         client.indices.put_alias(index=self.index, name=self.name)
