@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit, urlunsplit
 
 from opensearchpy import OpenSearch
@@ -118,6 +118,7 @@ def start_stack(
         workers=default_workers(),
     )
     state, started = up(wanted, progress=progress)
+    state = replace(state, encoder=encoder or state.encoder)  # others may have workers, too
     settings = resolve(
         opensearch=state.opensearch_url,
         redis=state.redis_url,

@@ -18,15 +18,17 @@ class Service:
     """A service that was started here.
 
     Args:
-        name: `OpenSearch`, `Redis`, `worker`.
+        name: `OpenSearch`, `Redis`, `worker`, `beat`.
         url: where it answers; "" for a worker, which answers through the broker.
         logs: where it writes, the one that tells most last.
+        encoder: of a worker; there is one worker for each.
     """
 
     name: str
     url: str
     process: Process
     logs: tuple[Path, ...]
+    encoder: str = ""
 
     @property
     def log(self) -> Path:

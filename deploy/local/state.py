@@ -23,6 +23,7 @@ class State:
     """What `trifuse up` left running.
 
     Args:
+        encoder: what commands take where none is named; that of the first worker.
         services: those that were started here; a service that was there already is only a URL.
     """
 
@@ -44,6 +45,7 @@ class _Row(msgspec.Struct, forbid_unknown_fields=True):
     pid: int
     started: str
     logs: list[str]
+    encoder: str = ""
 
 
 class _File(msgspec.Struct):
@@ -95,9 +97,11 @@ def exclusive(folder: Path) -> Iterator[None]:
 
 def _row(service: Service) -> _Row:
     logs = [str(log) for log in service.logs]
-    return _Row(service.name, service.url, service.process.pid, service.process.started, logs)
+    return _Row(
+        service.name, service.url, service.process.pid, service.process.started, logs, service.encoder
+    )
 
 
 def _service(row: _Row) -> Service:
     logs = tuple(Path(log) for log in row.logs)
-    return Service(row.name, row.url, Process(row.pid, row.started), logs)
+    return Service(row.name, row.url, Process(row.pid, row.started), logs, row.encoder)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from trifuse.deploy.config import without_password
-from trifuse.deploy.errors import NotAnswering
+from trifuse.deploy.errors import LocalServiceError, NotAnswering
 from trifuse.deploy.local import opensearch, redis, workers
 from trifuse.deploy.local.artifacts import Progress, opensearch_home, silent
 from trifuse.deploy.local.places import make_folder, require_disk
@@ -40,9 +41,10 @@ class Wanted:
         opensearch_url, redis_url: services that exist, to be used and not started; None starts one.
         broker_url: Celery's broker; None takes Redis.
         opensearch_port, redis_port: None prefers the usual one, or else a free one; 0 takes a free one.
-        encoder: None keeps the one that runs, or takes the default.
+        encoder: where workers of others run, one of this encoder is started beside them; None keeps those
+            that run, or takes the default.
         heap: of OpenSearch, as `512m` or `1g`.
-        workers: processes of the Celery worker; 0 starts none.
+        workers: processes of each Celery worker that is started; 0 starts none.
     """
 
     home: Path
@@ -113,26 +115,37 @@ class _Starter:
             opensearch.NAME, wanted.opensearch_url, opensearch.complaint, "--opensearch or OPENSEARCH_URL"
         )
         opensearch_url = opensearch_url or self._ensure(opensearch.NAME, self._opensearch).url
-        encoder = wanted.encoder or (self._before.encoder if self._before else DEFAULT_ENCODER)
-        if encoder not in encoder_names():  # a folder; the worker runs in another than we do
-            encoder = str(Path(encoder).expanduser().resolve())
-        state = State(opensearch_url, redis_url, wanted.broker_url or redis_url, encoder)
-        if self._before and not _same_work(self._before, state):
+        encoders = self._encoders()
+        state = State(opensearch_url, redis_url, wanted.broker_url or redis_url, encoders[0])
+        if self._before and not _same_services(self._before, state):
             self._end(workers.NAME)
+            self._end(workers.BEAT)
         if wanted.workers:
-            self._ensure(workers.NAME, lambda: self._worker(state))
+            for encoder in encoders:
+                self._ensure(workers.NAME, partial(self._worker, state, encoder), encoder=encoder)
+            if _sweep_s():
+                self._ensure(workers.BEAT, lambda: self._beat(state))
         return replace(state, services=tuple(self._running))
 
-    def _ensure(self, name: str, start: Callable[[], Service]) -> Service:
-        """The service of that name that runs already, else the one that `start` starts."""
+    def _encoders(self) -> list[str]:
+        """Those that workers are wanted of, the first one first."""
+        asked = _full_name(self._wanted.encoder) if self._wanted.encoder else None
+        if self._before is None or (asked and not any(item.name == workers.NAME for item in self._running)):
+            return [asked or DEFAULT_ENCODER]
+        noted = [item.encoder for item in self._before.services if item.name == workers.NAME]
+        return list(dict.fromkeys([self._before.encoder, *noted, *([asked] if asked else [])]))
+
+    def _ensure(self, name: str, start: Callable[[], Service], *, encoder: str = "") -> Service:
+        """The service of that name and encoder that runs already, else the one that `start` starts."""
         for service in self._running:
-            if service.name == name:
+            if (service.name, service.encoder) == (name, encoder):
                 return service
-        self._progress(f"start {name}", 0, 1)
+        stage = f"start {name} {encoder}".rstrip()
+        self._progress(stage, 0, 1)
         service = start()
         self._running.append(service)
         self.started.append(service)
-        self._progress(f"start {name}", 1, 1)
+        self._progress(stage, 1, 1)
         return service
 
     def _end(self, name: str) -> None:
@@ -153,20 +166,40 @@ class _Starter:
         home = opensearch_home(server_home(wanted.data), progress=self._progress)
         return opensearch.start_opensearch(home, wanted.data / "opensearch", port=port, heap=wanted.heap)
 
-    def _worker(self, state: State) -> Service:
-        self._progress(f"fetch encoder {state.encoder}", 0, 1)
-        open_model(state.encoder)
-        self._progress(f"fetch encoder {state.encoder}", 1, 1)
+    def _worker(self, state: State, encoder: str) -> Service:
+        self._progress(f"fetch encoder {encoder}", 0, 1)
+        open_model(encoder)
+        self._progress(f"fetch encoder {encoder}", 1, 1)
         return workers.start_worker(
             self._wanted.data / "workers",
-            settings=Settings(
-                opensearch_url=state.opensearch_url,
-                redis_url=state.redis_url,
-                broker_url=state.broker_url,
-                encoder=state.encoder,
-            ),
+            settings=_settings(state, encoder),
             concurrency=self._wanted.workers,
+            name=workers.FIRST if encoder == state.encoder else workers.node_name(encoder),
         )
+
+    def _beat(self, state: State) -> Service:
+        return workers.start_beat(self._wanted.data / "workers", settings=_settings(state, state.encoder))
+
+
+def _full_name(encoder: str) -> str:
+    """A folder's whole path: the worker runs in another folder than we do."""
+    return encoder if encoder in encoder_names() else str(Path(encoder).expanduser().resolve())
+
+
+def _settings(state: State, encoder: str) -> Settings:
+    return Settings(
+        opensearch_url=state.opensearch_url,
+        redis_url=state.redis_url,
+        broker_url=state.broker_url,
+        encoder=encoder,
+    )
+
+
+def _sweep_s() -> int:
+    try:
+        return Settings.from_env(os.environ).sweep_s
+    except ValueError as error:
+        raise LocalServiceError(str(error)) from error
 
 
 def _answering(name: str, url: str | None, complaint: Callable[[str], str | None], option: str) -> str | None:
@@ -186,6 +219,6 @@ def _port(port: int | None, usual: int, name: str, option: str, variable: str) -
     return require_free(port, service=name, option=option, variable=variable) if port else free_port()
 
 
-def _same_work(one: State, other: State) -> bool:
-    keys = ("opensearch_url", "redis_url", "broker_url", "encoder")
+def _same_services(one: State, other: State) -> bool:
+    keys = ("opensearch_url", "redis_url", "broker_url")
     return all(getattr(one, key) == getattr(other, key) for key in keys)

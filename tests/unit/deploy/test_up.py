@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from trifuse.deploy.errors import NotAnswering, PortInUse, ServiceDied
+from trifuse.deploy.errors import LocalServiceError, NotAnswering, PortInUse, ServiceDied
 from trifuse.deploy.local import up as module
 from trifuse.deploy.local.processes import start, stop
 from trifuse.deploy.local.services import Service, wait_until_ready
@@ -30,6 +30,7 @@ class Stage:
         self.made: list[Service] = []
         self.fails: set[str] = set()
         self.ports: dict[str, int] = {}
+        self.nodes: list[str] = []
 
     def launch(self, name: str, url: str) -> Service:
         log = self.folder / f"{name}.log"
@@ -47,8 +48,12 @@ class Stage:
         self.ports["Redis"] = port
         return self.launch("Redis", f"redis://127.0.0.1:{port}/0")
 
-    def worker(self, folder: Path, *, settings: Any, concurrency: int) -> Service:
-        return self.launch("worker", "")
+    def worker(self, folder: Path, *, settings: Any, concurrency: int, name: str) -> Service:
+        self.nodes.append(name)
+        return replace(self.launch("worker", ""), encoder=settings.encoder)
+
+    def beat(self, folder: Path, *, settings: Any) -> Service:
+        return self.launch("beat", "")
 
     def names(self) -> list[str]:
         return [service.name for service in self.made]
@@ -60,6 +65,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
     monkeypatch.setattr(module.opensearch, "start_opensearch", made.opensearch)
     monkeypatch.setattr(module.redis, "start_redis", made.redis)
     monkeypatch.setattr(module.workers, "start_worker", made.worker)
+    monkeypatch.setattr(module.workers, "start_beat", made.beat)
     monkeypatch.setattr(module, "opensearch_home", lambda home, progress: home)
     monkeypatch.setattr(module, "open_model", lambda name: SimpleNamespace(name=name))
     yield made
@@ -72,11 +78,11 @@ def wanted(tmp_path: Path) -> Wanted:
     return Wanted(home=tmp_path / "home", data=tmp_path / "data", opensearch_port=0, redis_port=0)
 
 
-def test_it_starts_all_three_and_notes_them(stage: Stage, wanted: Wanted) -> None:
+def test_it_starts_all_of_them_and_notes_them(stage: Stage, wanted: Wanted) -> None:
     state, started = up(wanted)
 
-    assert stage.names() == ["Redis", "OpenSearch", "worker"]
-    assert started == tuple(stage.made)
+    assert stage.names() == ["Redis", "OpenSearch", "worker", "beat"]
+    assert [service.process for service in started] == [service.process for service in stage.made]
     assert state.opensearch_url == f"http://127.0.0.1:{stage.ports['OpenSearch']}"
     assert state.broker_url == state.redis_url == f"redis://127.0.0.1:{stage.ports['Redis']}/0"
     assert state.encoder == DEFAULT_ENCODER
@@ -108,8 +114,8 @@ def test_down_ends_what_it_started_and_nothing_else(stage: Stage, wanted: Wanted
 
     ended = down(wanted.home)
 
-    assert [service.name for service in ended] == ["worker", "OpenSearch", "Redis"]
-    assert not any(service.process.alive() for service in stage.made[:3])
+    assert [service.name for service in ended] == ["beat", "worker", "OpenSearch", "Redis"]
+    assert not any(service.process.alive() for service in stage.made[:4])
     assert other.process.alive()
     assert load_state(wanted.home) is None
     assert down(wanted.home) == ()
@@ -137,15 +143,51 @@ def test_a_failure_leaves_what_ran_before(stage: Stage, wanted: Wanted) -> None:
     assert len(load_state(wanted.home).services) == 2
 
 
-def test_another_encoder_replaces_the_worker_alone(stage: Stage, wanted: Wanted) -> None:
+def test_another_encoder_gets_a_worker_beside_the_one_that_runs(stage: Stage, wanted: Wanted) -> None:
     up(wanted)
 
     state, started = up(replace(wanted, encoder="e5-small-v2"))
 
-    assert [service.name for service in started] == ["worker"]
-    assert not stage.made[2].process.alive()
-    assert state.encoder == "e5-small-v2"
-    assert up(wanted)[0].encoder == "e5-small-v2"
+    assert [(service.name, service.encoder) for service in started] == [("worker", "e5-small-v2")]
+    assert all(service.process.alive() for service in stage.made)
+    assert stage.nodes[0] == "trifuse" != stage.nodes[1]
+    assert state.encoder == DEFAULT_ENCODER  # what commands go by stays
+    assert up(wanted) == (state, ())
+    assert up(replace(wanted, encoder="e5-small-v2")) == (state, ())
+    assert [service.name for service in down(wanted.home)].count("worker") == 2
+
+
+def test_each_worker_that_ended_is_started_again(stage: Stage, wanted: Wanted) -> None:
+    up(wanted)
+    state, _ = up(replace(wanted, encoder="e5-small-v2"))
+    for service in state.services:
+        if service.name == "worker":
+            stop(service.process)
+
+    again, started = up(wanted)
+
+    assert [service.encoder for service in started] == [DEFAULT_ENCODER, "e5-small-v2"]
+    assert again.encoder == DEFAULT_ENCODER
+
+
+def test_where_no_worker_runs_another_encoder_is_the_one_that_commands_go_by(
+    stage: Stage, wanted: Wanted
+) -> None:
+    up(replace(wanted, workers=0))
+    assert up(replace(wanted, encoder="e5-small-v2"))[0].encoder == "e5-small-v2"
+    down(wanted.home)
+    assert up(replace(wanted, encoder="bge-small-en-v1.5"))[0].encoder == "bge-small-en-v1.5"
+
+
+def test_no_sweep_is_sent_where_none_is_wanted(
+    stage: Stage, wanted: Wanted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRIFUSE_SWEEP_S", "often")
+    with pytest.raises(LocalServiceError, match=r"TRIFUSE_SWEEP_S is 'often'"):
+        up(wanted)
+    monkeypatch.setenv("TRIFUSE_SWEEP_S", "0")
+    up(wanted)
+    assert "beat" not in stage.names()[-1:]
 
 
 def test_a_models_folder_is_noted_in_full(
@@ -171,7 +213,7 @@ def test_services_that_exist_are_used(stage: Stage, wanted: Wanted, monkeypatch:
         )
     )
 
-    assert [service.name for service in started] == ["worker"]
+    assert [service.name for service in started] == ["worker", "beat"]
     assert (state.opensearch_url, state.redis_url) == ("http://there:9200", "redis://there/0")
     assert state.broker_url == "redis://b/1"
     assert checked == ["redis://b/1"]
