@@ -138,7 +138,7 @@ def _filters(parent: ParentIndex, filters: Sequence[str]) -> FilterFields | None
     if more := sorted(set(filters) - set(SENTENCE_FILTERS)):
         raise IndexNotOurs(
             f"sentences of trials (index {parent.name!r}) have no filter {', '.join(more)}, but "
-            f"{', '.join(SENTENCE_FILTERS)}: leave it out (--sentence-filters)"
+            f"{', '.join(SENTENCE_FILTERS)}: leave it out (--filters)"
         )
     return None
 
