@@ -6,6 +6,7 @@ A document that failed isn't pending while its text and the space are the same. 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -129,6 +130,23 @@ def read_failures(client: OpenSearch, target: EmbeddedField, ids: Sequence[str])
         for doc_id, item in zip(ids, found, strict=True)
         if item.get("found")
     }
+
+
+def failures_by_reason(
+    client: OpenSearch, target: EmbeddedField, *, most: int = 10_000, retry: Retry = PATIENT
+) -> dict[str, int]:
+    """How often each reason stands among a field's failures, the most frequent first.
+
+    Args:
+        most: so many failures are read, about.
+    """
+    found: Counter[str] = Counter()
+    for page in failure_pages(client, target, retry=retry):
+        # OpenSearch's reasons may name the document: the same one of another document is no other reason.
+        found.update(item.reason.replace(f"'{item.doc_id}'", "'…'") for item in page)
+        if found.total() >= most:
+            break
+    return dict(found.most_common())
 
 
 def failures_query(target: EmbeddedField) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 from rich.table import Table
-from rich.text import Text
 
 from trifuse.deploy.cli.common import (
     BrokerOption,
@@ -31,17 +30,15 @@ from trifuse.deploy.cli.common import (
     out,
     terminable,
 )
+from trifuse.deploy.cli.services_output import failure_lines, indexes_table, workers_table
 from trifuse.deploy.config import resolve, without_password
 from trifuse.deploy.local.places import home_dir
 from trifuse.deploy.local.state import load_state
 
 if TYPE_CHECKING:
     from trifuse.deploy.local.status import ServiceStatus, Status
-    from trifuse.worker.inspection import WorkerInfo
 
 PORT_HELP = "Port of {}; 0 takes a free one. Without it: the usual one, or else a free one."
-_COUNTERS = ("tasks", "embedded", "failed", "retried")
-COUNTS = ("documents", "current", "stale", "missing", "failed", "empty")
 
 
 def _heap(value: str) -> str:
@@ -87,7 +84,9 @@ def up_command(
     """Start OpenSearch, Redis and workers on this machine, and leave them running.
 
     What runs already is left alone. Services that exist are used instead of
-    started: name them with --opensearch and --redis.
+    started: name them with --opensearch and --redis. Where workers of one
+    encoder run, --encoder adds a worker of another beside them; to have only
+    the other, run `trifuse down` first.
 
     Example: [bold]trifuse up --heap 2g --workers 2[/bold]
     """
@@ -146,10 +145,12 @@ def status_command(
 
     Of an index's documents, current have the vector of their text, stale that
     of an older text or another encoder, missing none yet; failed can't be
-    embedded, empty have no text.
+    embedded, empty have no text. The rate is that of the last minute, and left
+    is how long what is pending takes at that rate.
 
     Of each worker: its tasks of embedding, the documents that got their
-    vector, those that can't, and the tasks that had to run again.
+    vector, those that can't, the tasks that had to run again, and how long it
+    paused because OpenSearch had no room or searches got slow.
 
     Exit status 1 where something that should run doesn't.
 
@@ -179,31 +180,32 @@ def _show_status(
 
 def _tell(status: Status) -> None:
     services = Table("service", "where", "process", box=None, pad_edge=False)
-    processes = {service.name: service for service in status.services}
     worker = f"{status.workers} on {status.provider}" if status.workers else "none answers"
     rows = {
         "OpenSearch": without_password(status.opensearch_url),
         "Redis": without_password(status.redis_url) if status.redis_url else "none",
         "worker": worker,
     }
+    if any(service.name == "beat" for service in status.services):
+        rows["beat"] = "sends the sweep"
     for name, where in rows.items():
-        service = processes.get(name)
-        services.add_row(name, where, _process(service, exists=name != "worker" or status.workers > 0))
+        ours = [service for service in status.services if service.name == name]
+        services.add_row(name, where, _process(ours, exists=name != "worker" or status.workers > 0))
     out.print(services)
     for service in status.services:  # outside of the table, whose width would break a path
-        out.print(f"log of {service.name}: {service.log}", soft_wrap=True, style="dim", markup=False)
+        what = f"{service.name} {service.encoder}".rstrip()
+        out.print(f"log of {what}: {service.log}", soft_wrap=True, style="dim", markup=False)
     out.print(f"encoder {status.encoder}")
     if status.worker_details:
         out.print()
-        out.print(_workers(status.worker_details))
+        out.print(workers_table(status.worker_details))
     if status.indexes:
-        table = Table("index", box=None, pad_edge=False)
-        for name in COUNTS:
-            table.add_column(name, justify="right")
-        for index, counted in status.indexes.items():
-            table.add_row(index, *(str(counted[name]) for name in COUNTS))
         out.print()
-        out.print(table)
+        out.print(indexes_table(status.indexes))
+    for line in failure_lines(status.indexes):
+        out.print(line, markup=False, soft_wrap=True)
+    for index, _ in status.copies:
+        out.print(f"A copy of {index} is unfinished.", markup=False)
     for index, interval in status.interrupted_loads.items():
         out.print(
             f"A load of {index} runs or was interrupted: its refresh_interval ({interval or 'the default'})"
@@ -212,21 +214,10 @@ def _tell(status: Status) -> None:
         )
 
 
-def _workers(answering: Sequence[WorkerInfo]) -> Table:
-    """What each worker did since it started."""
-    table = Table("worker", box=None, pad_edge=False)
-    for name in ("processes", *_COUNTERS):
-        table.add_column(name, justify="right")
-    for worker in answering:
-        counted = (str(worker.counters.get(name, 0)) for name in _COUNTERS)
-        table.add_row(Text(worker.name), str(worker.processes), *counted)
-    return table
-
-
-def _process(service: ServiceStatus | None, *, exists: bool) -> str:
-    if service is None:
+def _process(services: Sequence[ServiceStatus], *, exists: bool) -> str:
+    if not services:
         return "not ours" if exists else "-"
-    return str(service.pid) if service.running else "ended"
+    return ", ".join(str(service.pid) if service.running else "ended" for service in services)
 
 
 @contextmanager

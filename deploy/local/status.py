@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-from opensearchpy import OpenSearch
 from opensearchpy.exceptions import ConnectionError as OpenSearchConnectionError
 from opensearchpy.exceptions import OpenSearchException
 
@@ -20,12 +19,12 @@ from trifuse.deploy.config import (
 )
 from trifuse.deploy.errors import NotAnswering
 from trifuse.deploy.local import redis
+from trifuse.deploy.local.indexes import embedded_indexes, index_status, rates_of
 from trifuse.deploy.local.services import Service
 from trifuse.deploy.local.state import State
 from trifuse.encoder.errors import TrifuseError
-from trifuse.encoder.spaces import has_spaces
 from trifuse.indexer.refresh import pending_restores
-from trifuse.indexer.sync import counts
+from trifuse.indexer.state import all_states
 from trifuse.worker.eviction import evicting_store
 from trifuse.worker.inspection import WorkerInfo, workers
 
@@ -33,13 +32,14 @@ WORKERS_S = 1.0
 
 
 class ServiceStatus(msgspec.Struct, frozen=True):
-    """A service that `trifuse up` started: whether it still runs, and where it logs."""
+    """A service that `trifuse up` started: whether it still runs, where it logs, a worker's encoder."""
 
     name: str
     pid: int
     running: bool
     url: str
     log: str
+    encoder: str = ""
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,7 +49,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
         workers: processes that embed, over all workers that answer.
         worker_details: each worker that answers, with its counters, by name.
         provider: the device that they compute on; "" where none answers, several joined by commas.
-        indexes: of each index with vectors of trifuse, its counts.
+        indexes: of each index with vectors of trifuse, its counts, rate and failures: see `index_status`.
+        copies: indexes that are being copied, each with what is noted of it.
         interrupted_loads: the owner's refresh_interval, by index, that a load which runs or was killed has
             still to put back; null is OpenSearch's default. `trifuse sync` does it.
         services: what `trifuse up` started.
@@ -68,6 +69,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     services: tuple[ServiceStatus, ...]
     problems: tuple[str, ...]
     warnings: tuple[str, ...] = ()
+    copies: tuple[tuple[str, Mapping[str, Any]], ...] = ()
 
 
 def status_of(settings: Settings, state: State | None) -> Status:
@@ -87,17 +89,20 @@ def status_of(settings: Settings, state: State | None) -> Status:
         warnings = _store_warnings(settings)
     indexes: dict[str, Any] = {}
     restores: dict[str, str | None] = {}
+    copies: list[tuple[str, dict[str, Any]]] = []
+    rates = rates_of(answering)
     with opensearch_client(settings) as client:
         try:
             require_opensearch(client, settings)
             for name in embedded_indexes(client):
                 try:
-                    indexes[name] = counts(client, name)
+                    indexes[name] = index_status(client, name, rates)
                 except OpenSearchConnectionError:
                     raise
                 except (OpenSearchException, TrifuseError) as error:  # of this index: the others are told
                     problems.append(f"index {name!r}: {error}")
             restores = pending_restores(client)
+            copies = all_states(client, "copy")
         except OpenSearchConnectionError:
             problems.append(f"OpenSearch doesn't answer at {without_password(settings.opensearch_url)}")
         except NotAnswering as error:
@@ -116,6 +121,7 @@ def status_of(settings: Settings, state: State | None) -> Status:
         services=services,
         problems=tuple(problems),
         warnings=warnings,
+        copies=tuple(copies),
     )
 
 
@@ -128,12 +134,7 @@ def _store_warnings(settings: Settings) -> tuple[str, ...]:
 
 
 def _service_status(service: Service) -> ServiceStatus:
+    process = service.process
     return ServiceStatus(
-        service.name, service.process.pid, service.process.alive(), service.url, str(service.log)
+        service.name, process.pid, process.alive(), service.url, str(service.log), service.encoder
     )
-
-
-def embedded_indexes(client: OpenSearch) -> list[str]:
-    """The names of the indexes that hold vectors of trifuse, sorted."""
-    mappings = client.indices.get_mapping(index="*")
-    return sorted(name for name, found in mappings.items() if has_spaces(found["mappings"].get("_meta")))

@@ -170,15 +170,23 @@ class _Starter:
         self._progress(f"fetch encoder {encoder}", 0, 1)
         open_model(encoder)
         self._progress(f"fetch encoder {encoder}", 1, 1)
+        first = encoder == state.encoder
         return workers.start_worker(
             self._wanted.data / "workers",
             settings=_settings(state, encoder),
             concurrency=self._wanted.workers,
-            name=workers.FIRST if encoder == state.encoder else workers.node_name(encoder),
+            name=workers.FIRST if first else workers.node_name(encoder),
+            environ={} if first else _counters_of_its_own(workers.node_name(encoder)),
         )
 
     def _beat(self, state: State) -> Service:
         return workers.start_beat(self._wanted.data / "workers", settings=_settings(state, state.encoder))
+
+
+def _counters_of_its_own(name: str) -> dict[str, str]:
+    """A worker's counters are all that lie in its folder."""
+    folder = os.environ.get("TRIFUSE_METRICS_DIR")
+    return {"TRIFUSE_METRICS_DIR": str(Path(folder) / name)} if folder else {}
 
 
 def _full_name(encoder: str) -> str:

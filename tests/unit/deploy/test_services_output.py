@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from io import StringIO
+from typing import Any
+
 import pytest
+from rich.console import Console
 
 from trifuse.deploy.cli import services
+from trifuse.deploy.cli.services_output import failure_lines, indexes_table
+from trifuse.deploy.local.indexes import eta_s, rates_of
 from trifuse.deploy.local.status import ServiceStatus, Status
 from trifuse.worker.inspection import WorkerInfo
 
@@ -56,12 +62,59 @@ def test_a_worker_that_ended_is_said_to_have(capsys: pytest.CaptureFixture[str])
 
 
 def test_what_each_worker_did(capsys: pytest.CaptureFixture[str]) -> None:
-    counters = {"tasks": 7, "embedded": 40, "failed": 2, "retried": 1, "calls": 9}
+    counters = {"tasks": 7, "embedded": 40, "failed": 2, "retried": 1, "calls": 9, "paused_s": 12.4}
     busy = WorkerInfo("w1@host[x]", 5, 2, "tiny", "cpu", "s", "cpu", counters)
-    idle = WorkerInfo("w2@host", 6, 1, "tiny", "cpu", "", "", {})
+    idle = WorkerInfo("w2@host", 6, 1, "new", "cpu", "", "", {})
     lines = _shown(capsys, 3, details=(busy, idle))
     assert lines[-3:] == [
-        ["worker", "processes", "tasks", "embedded", "failed", "retried"],
-        ["w1@host[x]", "2", "7", "40", "2", "1"],
-        ["w2@host", "1", "0", "0", "0", "0"],
+        ["worker", "encoder", "processes", "tasks", "embedded", "failed", "retried", "paused"],
+        ["w1@host[x]", "tiny", "2", "7", "40", "2", "1", "12", "s"],
+        ["w2@host", "new", "1", "0", "0", "0", "0", "0", "s"],
     ]
+
+
+def test_two_workers_and_who_sends_the_sweep(capsys: pytest.CaptureFixture[str]) -> None:
+    first = ServiceStatus("worker", 7, True, "", "/a.log", "tiny")
+    second = ServiceStatus("worker", 8, False, "", "/b.log", "new")
+    beat = ServiceStatus("beat", 9, True, "", "/c.log")
+    lines = _shown(capsys, 1, first, second, beat)
+    assert ["worker", "1", "on", "cpu", "7,", "ended"] in lines
+    assert ["beat", "sends", "the", "sweep", "9"] in lines
+    assert ["log", "of", "worker", "new:", "/b.log"] in lines
+
+
+def _told(current: int, missing: int, rate: float, eta: int | None, **reasons: int) -> dict[str, Any]:
+    counted = {"documents": 10, "current": current, "stale": 0, "missing": missing, "empty": 0}
+    return counted | {"failed": sum(reasons.values()), "rate": rate, "eta_s": eta, "reasons": reasons}
+
+
+def test_indexes_have_a_rate_and_what_is_left_and_a_line_a_field() -> None:
+    two = {"v": _told(10, 0, 0.0, 0), "v_2": _told(4, 6, 0.05, 120)}
+    table = indexes_table({"a": _told(9, 1, 0.0, None), "b": two["v_2"] | {"fields": two}})
+    console = Console(width=200, file=StringIO())
+    console.print(table)
+    lines = [line.split() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
+    assert lines == [
+        ["index", "documents", "current", "stale", "missing", "failed", "empty", "rate", "left"],
+        ["a", "10", "9", "0", "1", "0", "0", "-", "?"],
+        ["b", "v", "10", "10", "0", "0", "0", "0", "-", "-"],
+        ["b", "v_2", "10", "4", "0", "6", "0", "0", "0.1/s", "0:02:00"],
+    ]
+
+
+def test_why_documents_failed_and_what_to_do() -> None:
+    assert failure_lines({"a": _told(9, 1, 0.0, None), "b": _told(8, 0, 0.0, 0, odd=1, even=1_000)}) == [
+        "Failed in b; `trifuse sync b --retry-failed` tries them again:",
+        "  1 × odd",
+        "  1,000 × even",
+    ]
+
+
+def test_rates_are_those_of_all_workers_together() -> None:
+    one = WorkerInfo("w1", 5, 2, "tiny", "cpu", "s", "cpu", {}, {"a": {"v": 1.5, "w": 1.0}})
+    other = WorkerInfo("w2", 6, 1, "tiny", "cpu", "s", "cpu", {}, {"a": {"v": 2.5}})
+    assert rates_of([one, other, WorkerInfo("w3", 7, 1, "tiny", "cpu", "", "", {})]) == {
+        ("a", "v"): 4.0,
+        ("a", "w"): 1.0,
+    }
+    assert (eta_s(100, 8.0), eta_s(0, 0.0), eta_s(5, 0.0)) == (13, 0, None)

@@ -48,7 +48,7 @@ class Stage:
         self.ports["Redis"] = port
         return self.launch("Redis", f"redis://127.0.0.1:{port}/0")
 
-    def worker(self, folder: Path, *, settings: Any, concurrency: int, name: str) -> Service:
+    def worker(self, folder: Path, *, settings: Any, concurrency: int, name: str, environ: Any) -> Service:
         self.nodes.append(name)
         return replace(self.launch("worker", ""), encoder=settings.encoder)
 

@@ -1,0 +1,71 @@
+"""What `trifuse status` shows of workers and indexes, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from trifuse.worker.inspection import WorkerInfo
+
+COUNTS = ("documents", "current", "stale", "missing", "failed", "empty")
+_COUNTERS = ("tasks", "embedded", "failed", "retried")
+
+
+def workers_table(answering: Sequence[WorkerInfo]) -> Table:
+    """What each worker did since it started."""
+    table = Table("worker", "encoder", box=None, pad_edge=False)
+    for name in ("processes", *_COUNTERS, "paused"):
+        table.add_column(name, justify="right")
+    for worker in answering:
+        counted = (str(worker.counters.get(name, 0)) for name in _COUNTERS)
+        paused = f"{worker.counters.get('paused_s', 0):.0f} s"
+        table.add_row(Text(worker.name), Text(worker.encoder), str(worker.processes), *counted, paused)
+    return table
+
+
+def indexes_table(indexes: Mapping[str, Mapping[str, Any]]) -> Table:
+    """A line for each index; and for each of its vector fields, where it has several."""
+    table = Table("index", box=None, pad_edge=False)
+    for name in (*COUNTS, "rate", "left"):
+        table.add_column(name, justify="right")
+    for index, told in indexes.items():
+        fields = told.get("fields") or {"": told}
+        for field, counted in fields.items():
+            numbers = (str(counted[name]) for name in COUNTS)
+            table.add_row(Text(f"{index} {field}".rstrip()), *numbers, _rate(counted), _left(counted))
+    return table
+
+
+def failure_lines(indexes: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Why documents failed, and what to do."""
+    lines: list[str] = []
+    for index, told in indexes.items():
+        fields: Mapping[str, Mapping[str, Any]] = told.get("fields") or {"": told}
+        reasons = [
+            f"  {count:,} × {reason}" for counted in fields.values() for reason, count in _reasons(counted)
+        ]
+        if reasons:
+            retry = f"`trifuse sync {index} --retry-failed` tries them again"
+            lines += [f"Failed in {index}; {retry}:", *reasons]
+    return lines
+
+
+def _reasons(counted: Mapping[str, Any]) -> list[tuple[str, int]]:
+    return list((counted.get("reasons") or {}).items())
+
+
+def _rate(counted: Mapping[str, Any]) -> str:
+    rate = counted.get("rate") or 0.0
+    return f"{rate:.1f}/s" if rate else "-"
+
+
+def _left(counted: Mapping[str, Any]) -> str:
+    left = counted.get("eta_s")
+    if left is None:
+        return "?"
+    return str(timedelta(seconds=left)) if left else "-"
