@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
+from opensearchpy import OpenSearch
 
 from trifuse.deploy.cli.attach_output import show_plan
 from trifuse.deploy.cli.common import (
@@ -22,6 +23,7 @@ from trifuse.deploy.cli.sync import end_sync, progress_bars
 from trifuse.deploy.config import Settings, celery_app, opensearch_client, require_opensearch, resolve
 from trifuse.encoder.registry import describe_encoder, describe_model
 from trifuse.indexer.attach import AttachPlan, apply_attach, plan_attach
+from trifuse.indexer.sentences import attach_sentences
 from trifuse.indexer.sync import sync
 
 _KEYS = ("pending", "embedded", "skipped", "failed")
@@ -46,6 +48,13 @@ AliasOption = Annotated[
 BumpOption = Annotated[
     bool, typer.Option("--accept-version-bump", help="Versions of documents may go up: no writer minds.")
 ]
+SentencesOption = Annotated[
+    bool, typer.Option("--sentences", help="Also embed each sentence, in an index of its own.")
+]
+FiltersOption = Annotated[
+    str | None,
+    typer.Option("--filters", help="With --sentences: fields that sentences can be filtered by, a,b."),
+]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Only look, and say what can be done.")]
 WaitOption = Annotated[bool, typer.Option("--wait", help="Stay until every document has its vector.")]
 
@@ -62,6 +71,8 @@ def attach_command(
     exact: ExactOption = False,
     copy: CopyOption = False,
     alias: AliasOption = None,
+    sentences: SentencesOption = False,
+    filters: FiltersOption = None,
     accept_version_bump: BumpOption = False,
     dry_run: DryRunOption = False,
     wait: WaitOption = False,
@@ -78,13 +89,15 @@ def attach_command(
 
     Example: [bold]trifuse attach articles --text title,abstract --dry-run[/bold]
     """
-    paths = [path.strip() for path in text.split(",") if path.strip()]
+    paths, filtered = _paths(text), _paths(filters or "")
     if not paths:
         raise typer.BadParameter("name at least one field", param_hint="--text")
     if exact and copy:
         raise typer.BadParameter("--exact and --copy exclude each other", param_hint="--exact")
     if alias and not copy:
         raise typer.BadParameter("only a copy (--copy) has an alias to move", param_hint="--alias")
+    if filtered and not sentences:
+        raise typer.BadParameter("only sentences (--sentences) repeat fields", param_hint="--filters")
     settings = resolve(opensearch=opensearch, redis=redis, broker=broker, encoder=encoder)
     client = require_opensearch(opensearch_client(settings), settings)
     pair = describe_model(settings.encoder).pair_separator
@@ -108,7 +121,11 @@ def attach_command(
         if plan.refused:
             fail(_refusal(plan))
         return
-    _attach(client, plan, settings, wait=wait, as_json=as_json)
+    _attach(client, plan, settings, filters=filtered if sentences else None, wait=wait, as_json=as_json)
+
+
+def _paths(listed: str) -> list[str]:
+    return [path.strip() for path in listed.split(",") if path.strip()]
 
 
 def _refusal(plan: AttachPlan) -> str:
@@ -120,8 +137,16 @@ def _refusal(plan: AttachPlan) -> str:
     return f"can't attach to {plan.name!r}: {said}"
 
 
-def _attach(client: Any, plan: AttachPlan, settings: Settings, *, wait: bool, as_json: bool) -> None:
-    """Do as planned, and queue what lacks its vector."""
+def _attach(
+    client: OpenSearch,
+    plan: AttachPlan,
+    settings: Settings,
+    *,
+    filters: list[str] | None,
+    wait: bool,
+    as_json: bool,
+) -> None:
+    """Do as planned, and queue what lacks its vector; with sentences where `filters` is a list."""
     # Celery takes half a second to import.
     from trifuse.worker.broker import check_broker
     from trifuse.worker.enqueue import celery_enqueue
@@ -130,6 +155,14 @@ def _attach(client: Any, plan: AttachPlan, settings: Settings, *, wait: bool, as
     app = celery_app(settings)
     check_broker(app.conf.broker_url)
     apply_attach(client, plan)
+    if filters is not None:
+        attach_sentences(
+            client,
+            plan.name,
+            text=plan.space.template.fields,
+            encoder=plan.space.encoder,
+            filters=filters,
+        )
     with progress_bars(shown=wait) as step:
         report = sync(
             client,

@@ -68,7 +68,7 @@ def disk_needed(server: ServerFacts, indexes: Sequence[IndexFacts], request: Req
         each = bytes_per_document(
             request.encoder.dimension,
             graph=request.mode != "exact",
-            derived_source=is_on(index.settings.get("knn.derived_source.enabled")),
+            derived_source=is_on((index.settings.get("knn.derived_source") or {}).get("enabled")),
         )
         copied = index.store_bytes if request.mode == "copy" else 0
         total += (index.documents * each + copied) * (1 + _replicas(index, server.nodes))

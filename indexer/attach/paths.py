@@ -155,9 +155,8 @@ def _unknown(path: str, known: Mapping[str, Leaf]) -> Wrong:
     below = [name for name, leaf in known.items() if name.startswith(f"{path}.") and not leaf.multi]
     if below:
         return Wrong(f"{path} is an object", f"name fields in it: {','.join(below[:10])}")
-    near = (
-        get_close_matches(path, list(known), n=3)
-        or [leaf.path for leaf in known.values() if leaf.type in _FULL_TEXT][:10]
-    )
+    plain = [leaf.path for leaf in known.values() if not leaf.multi]
+    texts = [leaf.path for leaf in known.values() if leaf.type in _FULL_TEXT]
+    near = get_close_matches(path, plain, n=3) or texts[:10]
     hint = f"is {' or '.join(near)} meant?" if near else "it maps no text"
     return Wrong(f"the mapping has no field {path}", hint)

@@ -146,7 +146,7 @@ def test_field_names(make: Any, refused: Any, plan: Any) -> None:
 
 
 def test_total_fields(make: Any, refused: Any, plan: Any) -> None:
-    """Two fields of the owner's and seven of ours: the vector; trifuse, record, fields, and the field's three."""
+    """Two fields of the owner's, and seven more: vector, marks, record, fields, the field, space, hash."""
     assert "limits" in refused(make({"properties": TEXTS}, {"mapping.total_fields.limit": 8}, docs=[]))
     enough = make({"properties": TEXTS}, {"mapping.total_fields.limit": 9}, docs=[], suffix="-b")
     assert not plan(enough).refused

@@ -1,0 +1,94 @@
+"""`trifuse attach` and `trifuse detach`, as processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opensearchpy import OpenSearch
+
+TRIFUSE = Path(sys.executable).with_name("trifuse")
+TEXTS = {"title": {"type": "text"}, "body": {"type": "text"}}
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def run(services: Any, tmp_path: Path) -> Run:
+    """Runs a command."""
+
+    def ran(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [TRIFUSE, *arguments],
+            env={**os.environ, **services.environ()},
+            cwd=tmp_path,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=180,
+        )
+
+    return ran
+
+
+def test_dry_run_writes_nothing(client: OpenSearch, make: Any, run: Run) -> None:
+    name = make()
+    before = client.indices.get_mapping(index=name)
+    done = run("attach", name, "--text", "title,body", "--accept-version-bump", "--dry-run", "--json")
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert {"pending", "embedded", "skipped", "failed", "plan"} == set(said)
+    assert said["plan"]["mode"] == "in_place"
+    assert said["plan"]["estimates"]["documents"] == 3
+    assert client.indices.get_mapping(index=name) == before
+    shown = run("attach", name, "--text", "title,body", "--accept-version-bump", "--dry-run")
+    assert "can be attached to, in place" in shown.stdout
+
+
+def test_refused_is_status_1_with_the_remedy(client: OpenSearch, make: Any, run: Run) -> None:
+    name = make(settings={"knn": False})
+    before = client.indices.get_mapping(index=name)
+    done = run("attach", name, "--text", "title", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["plan"]["refused"] is True
+    assert "--exact" in done.stderr
+    assert "--accept-version-bump" in done.stderr
+    assert client.indices.get_mapping(index=name) == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--text", ","], ["--text", "title", "--exact", "--copy"], ["--text", "title", "--alias", "a"]],
+)
+def test_wrong_usage_is_status_2(run: Run, arguments: list[str]) -> None:
+    assert run("attach", "anything", *arguments).returncode == 2
+
+
+def test_attach_with_sentences_wait_again_detach(
+    client: OpenSearch, make: Any, run: Run, worker: Any, docs: Any
+) -> None:
+    name = make({"properties": {**TEXTS, "year": {"type": "integer"}}})
+    attach = ["attach", name, "--text", "title,body", "--accept-version-bump", "--wait", "--json"]
+    first = run(*attach, "--sentences", "--filters", "year")
+    assert first.returncode == 0, first.stderr
+    said = json.loads(first.stdout)
+    assert (said["pending"], said["failed"]) == (0, 0)
+    assert client.count(index=name, body={"query": {"exists": {"field": "trifuse_vector"}}})["count"] == 3
+    assert client.count(index=f"{name}-trifuse-sentences")["count"] == 6
+    again = run(*attach)
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["embedded"] == 0
+    other = run("attach", name, "--text", "title", "--accept-version-bump")
+    assert other.returncode == 1
+    assert "trifuse detach" in other.stderr
+    assert run("detach", name, stdin="n\n").returncode == 1
+    done = run("detach", name, "--yes", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["documents"] == 3
+    assert not client.indices.exists(index=f"{name}-trifuse-sentences")
+    assert client.get(index=name, id="1")["_source"] == docs[1]
