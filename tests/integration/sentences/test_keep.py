@@ -13,8 +13,10 @@ from trifuse.encoder.marks import VECTOR_FIELD
 from trifuse.encoder.spaces import EncoderSpace, Space
 from trifuse.indexer.errors import IndexNotOurs
 from trifuse.indexer.load import load
+from trifuse.indexer.mapping import sentence_mapping
 from trifuse.indexer.readers import Record
 from trifuse.indexer.sentences import SentenceReport, attach_sentences, estimate, keep, keep_sentences
+from trifuse.indexer.sentences.write import SENTENCE_TEMPLATE
 from trifuse.indexer.trial import TRIAL_TEMPLATE, Trial
 
 ENCODER = EncoderSpace("tiny", "r1", "fp32", "cls", 4, True, "cosine")
@@ -339,3 +341,21 @@ def test_sentences_that_are_gone_are_not_made_again_by_keeping(client: OpenSearc
     assert keep_sentences(client, index_name) == SentenceReport()  # has none
     client.indices.delete(index=attach(client, index_name))
     assert keep_sentences(client, index_name) == SentenceReport()
+
+
+def test_sentences_of_an_earlier_version_are_taken_up(client: OpenSearch, index_name: str) -> None:
+    """Loaded when neither the origin nor a routing was kept."""
+    space = Space(ENCODER, TRIAL_TEMPLATE)
+    trial = Trial(nct_id="NCT1", brief_summary="One. Two.")
+    name = f"{index_name}-trifuse-sentences"
+    body = sentence_mapping(Space(ENCODER, SENTENCE_TEMPLATE))
+    for field in ("parent_routing", "item"):
+        del body["mappings"]["properties"][field]
+    client.indices.create(index=name, body=body)
+    load(client, [Record(trial, "trials.ndjson", 1)], index_name, space=space)
+    meta = client.indices.get_mapping(index=index_name)[index_name]["mappings"]["_meta"]
+    meta["trifuse"]["sentences"] = name
+    client.indices.put_mapping(index=index_name, body={"_meta": meta})
+    assert keep_sentences(client, index_name) == SentenceReport(written=2)
+    client.delete(index=index_name, id="NCT1")
+    assert keep_sentences(client, index_name) == SentenceReport(deleted=2)
