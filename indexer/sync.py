@@ -6,8 +6,8 @@ sync ends with one valid vector for every document that has a text, or says what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from itertools import islice
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, islice
 
 import msgspec
 from opensearchpy import OpenSearch
@@ -23,7 +23,7 @@ from trifuse.indexer.failures import FAILED_INDEX, failure_pages, forget_actions
 from trifuse.indexer.follow import Followed, Patience, follow, no_worker
 from trifuse.indexer.hints import Enqueue, Hint
 from trifuse.indexer.scan import scan
-from trifuse.indexer.upkeep import restore_all, targets_of
+from trifuse.indexer.upkeep import keep_belongings, restore_all, targets_of
 
 __all__ = ["Enqueue", "Hint", "Patience", "Progress", "SyncReport", "counts", "sync"]
 
@@ -52,7 +52,8 @@ class SyncReport(msgspec.Struct, frozen=True):
         embedded: got it while sync waited.
         skipped: needed nothing, or have no text.
         failed: can't be embedded as they are: see the index `trifuse-failed`.
-        stalled: why what is pending won't move by itself; "" where nothing is known to be in the way.
+        stalled: why what is pending won't move by itself, or sentences weren't made; "" where nothing is
+            known to be in the way.
     """
 
     pending: int
@@ -75,6 +76,7 @@ def sync(
 ) -> SyncReport:
     """Queue the documents that lack the vector of their text: of the index, its sentences, its past queries.
 
+    In every vector field of every index behind the name. Sentences are brought in step first.
     Also puts back a refresh interval that a killed load has left behind; and where it waits, has the server
     merge the segments of past queries.
 
@@ -92,14 +94,16 @@ def sync(
         ServerUnavailable: OpenSearch was away for longer than a restart takes.
     """
     try:
-        targets = targets_of(client, index)
+        targets_of(client, index)
         restore_all(client, index)
+        refused = keep_belongings(client, index)
+        targets = targets_of(client, index)  # sentences may have got their index only now
         if retry_failed:
             for target in targets:
                 _forget(client, target)
         if not wait:
             seen = [_queue_all(client, target, enqueue, listening) for target in targets]
-            return _report(seen, [count_field(client, target) for target in targets])
+            return _report(seen, [count_field(client, target) for target in targets], refused)
         seen, stuck = [], set()
         for target in targets:
             if target.space.encoder not in stuck:
@@ -108,7 +112,7 @@ def sync(
                 stuck.add(target.space.encoder)  # others may have a worker
         for name in {target.index for target in targets if target.index.startswith(QUERIES_PREFIX)}:
             _merge(client, name)
-        return _report(seen, [_refreshed(client, target) for target in targets])
+        return _report(seen, [_refreshed(client, target) for target in targets], refused)
     except NotFoundError as error:
         raise IndexMissing(f"the index {index!r} was deleted while it was synced") from error
 
@@ -169,7 +173,7 @@ def _refreshed(client: OpenSearch, target: EmbeddedField) -> Counts:
     return count_field(client, target)
 
 
-def _report(seen: Iterable[Followed], counted: Iterable[Counts]) -> SyncReport:
+def _report(seen: Iterable[Followed], counted: Iterable[Counts], refused: Sequence[str]) -> SyncReport:
     """What was seen while waiting, and what the indexes hold now."""
     followed, now = list(seen), total(list(counted))
     embedded = sum(item.embedded for item in followed)
@@ -178,5 +182,5 @@ def _report(seen: Iterable[Followed], counted: Iterable[Counts]) -> SyncReport:
         embedded=embedded,
         skipped=max(0, now.current + now.empty - embedded),
         failed=now.failed,
-        stalled=next((item.stalled for item in followed if item.stalled), ""),
+        stalled=next(chain((item.stalled for item in followed if item.stalled), refused), ""),
     )

@@ -6,6 +6,7 @@ from opensearchpy import OpenSearch
 
 from trifuse.indexer.embedded import EmbeddedField, companions, embedded_fields
 from trifuse.indexer.refresh import restore_refresh
+from trifuse.indexer.sentences import keep_sentences
 
 
 def targets_of(client: OpenSearch, index: str) -> list[EmbeddedField]:
@@ -27,5 +28,17 @@ def restore_all(client: OpenSearch, index: str) -> None:
         restore_refresh(client, name)
 
 
-def keep_belongings(client: OpenSearch, index: str) -> None:
-    """Bring what is made from the index's documents in step with them, before it is looked for vectors."""
+def keep_belongings(client: OpenSearch, index: str) -> list[str]:
+    """Bring what is made from the index's documents in step with them, before it is looked for vectors.
+
+    Returns:
+        What couldn't be done, a sentence each; it is tried again when the documents are written again.
+
+    Raises:
+        IndexMissing, IndexBlocked: an index is gone, or takes no writes.
+        ServerUnavailable: OpenSearch was away for longer than a restart takes.
+    """
+    kept = keep_sentences(client, index)
+    if kept.failed:
+        return [f"sentences of {kept.failed:,} documents of {index!r} were refused: {kept.reason}"]
+    return []

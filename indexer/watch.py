@@ -23,7 +23,8 @@ from trifuse.indexer.follow import Patience
 from trifuse.indexer.hints import Enqueue
 from trifuse.indexer.reading import refresh
 from trifuse.indexer.retry import Retry
-from trifuse.indexer.upkeep import keep_belongings, restore_all, targets_of
+from trifuse.indexer.upkeep import restore_all, targets_of
+from trifuse.indexer.watch_beside import Beside, said
 from trifuse.indexer.watch_target import WatchedField
 
 SCAN_S = 300.0
@@ -91,17 +92,18 @@ def watch(
     restore_all(client, index)
     watcher = _Watcher(client, index, enqueue, patience, scan_s, listening, say or (lambda text: None))
     next_look = 0.0
-    while not stop.is_set():
-        if monotonic() >= next_look:
-            next_look = monotonic() + interval_s
-            watcher.look()
-            if progress is not None:
-                progress(watcher.counts())
-        else:
-            watcher.work()
-        if not watcher.busy:
-            pause = min(patience.poll_s, interval_s) if watcher.waiting else interval_s
-            stop.wait(max(0.0, min(pause, next_look - monotonic())))
+    with Beside(client, index, interval_s) as beside:
+        while not stop.is_set():
+            if monotonic() >= next_look:
+                next_look = monotonic() + interval_s
+                watcher.look(beside.trouble)
+                if progress is not None:
+                    progress(watcher.counts())
+            else:
+                watcher.work(beside.trouble)
+            if not watcher.busy:
+                pause = min(patience.poll_s, interval_s) if watcher.waiting else interval_s
+                stop.wait(max(0.0, min(pause, next_look - monotonic())))
     return watcher.counts()
 
 
@@ -136,19 +138,19 @@ class _Watcher:
         """Whether documents are under way."""
         return any(field.follower.under_way for field in self._fields.values())
 
-    def look(self) -> None:
+    def look(self, beside: Sequence[str]) -> None:
         """See which indexes there are, read what was written in them, and work on."""
-        self._guarded(self._look)
+        self._guarded(self._look, beside)
 
-    def work(self) -> None:
-        """Queue what there is room for, and see what is done."""
-        self._guarded(self._work)
+    def work(self, beside: Sequence[str]) -> None:
+        """Queue what there is room for, and see what is done; `beside`: what others say is in the way."""
+        self._guarded(self._work, beside)
 
     def counts(self) -> Watched:
         """What was seen so far."""
         return _sum([self._over, *map(_counts, self._fields.values())])
 
-    def _guarded(self, act: Callable[[], None]) -> None:
+    def _guarded(self, act: Callable[[], None], beside: Sequence[str]) -> None:
         """Outlive whatever OpenSearch answers: say it once, begin again from a scan when it is over."""
         self.busy = False
         try:
@@ -156,12 +158,12 @@ class _Watcher:
         except (TrifuseError, OpenSearchException) as error:
             for field in self._fields.values():
                 field.scan_again()
-            self._tell((_said(error),))
+            self._tell((said(error),))
             return
-        self._tell(tuple(dict.fromkeys(f.trouble for f in self._fields.values() if f.trouble)))
+        stalled = [field.trouble for field in self._fields.values() if field.trouble]
+        self._tell(tuple(dict.fromkeys([*stalled, *beside])))
 
     def _look(self) -> None:
-        keep_belongings(self._client, self._index)
         try:
             targets = targets_of(self._client, self._index)
         except IndexMissing:
@@ -239,9 +241,3 @@ def _sum(listed: Sequence[Watched]) -> Watched:
         lag_s=max(item.lag_s for item in listed),
         indexes=tuple(sorted({name for item in listed for name in item.indexes})),
     )
-
-
-def _said(error: Exception) -> str:
-    if isinstance(error, TrifuseError):
-        return f"{error}; waiting for that to change"
-    return f"OpenSearch doesn't answer as it should ({type(error).__name__}); waiting for it"

@@ -35,7 +35,7 @@ class WatchedField:
         self.target = target
         self.follower = Follower(client, target, enqueue, patience, listening)
         self.read = 0
-        self.trouble = ""
+        self._stalled = ""
         self.scanning = False
         self._client = client
         self._shards = list(shards)
@@ -69,10 +69,14 @@ class WatchedField:
         """Queue what there is room for, and see what is done; whether more can be done at once."""
         done = self.follower.seen.done
         _, busy = self.follower.step(chain(self._changes, self._backlog))
-        stalled = self.follower.undelivered or self.follower.seen.stalled
-        if stalled or self.follower.seen.done > done or not self.follower.under_way:
-            self.trouble = stalled
+        moves = self.follower.seen.done > done or not self.follower.under_way
+        self._stalled = "" if moves else self._stalled or self.follower.seen.stalled
         return busy
+
+    @property
+    def trouble(self) -> str:
+        """What is in the way, as it was first seen; "" where nothing is."""
+        return self.follower.undelivered or self._stalled
 
     def _after(self, shard: Shard) -> int:
         history, seq_no = self._reached.get(shard.number, ("", -1))
