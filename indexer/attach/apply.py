@@ -30,7 +30,7 @@ def apply_attach(client: OpenSearch, plan: AttachPlan) -> list[EmbeddedField]:
         AttachRefused: the plan is refused, is one of a copy, or the server refused it; then no index's
             `_meta` names the field.
     """
-    if plan.refused or plan.mode == "copy":
+    if plan.refused or (plan.mode == "copy" and not plan.attached):
         said = "; ".join(item.text for item in plan.findings if item.level == "refused")
         raise AttachRefused(
             f"can't attach to {plan.name!r} like this: {said or 'the plan is one of a copy'}; see what "

@@ -17,7 +17,7 @@ from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.errors import DetachUnfinished, IndexMissing, IndexNotOurs
 from trifuse.indexer.failures import FAILED_INDEX
 from trifuse.indexer.names import name_fault
-from trifuse.indexer.state import delete_state, get_state, put_state
+from trifuse.indexer.state import delete_state
 
 _BATCH = 5_000
 _IDLE = 10
@@ -53,7 +53,7 @@ def detach(client: OpenSearch, name: str, *, progress: Callable[[int], None] | N
     """Take vectors, marks and our part of `_meta` out of an index, or of all behind an alias.
 
     First goes what queries, workers and syncs go by, then the vectors. Interrupted, it goes on when it is run
-    again.
+    again; that also takes out what a worker wrote that was in the middle of a batch.
 
     Args:
         progress: told how many documents are done.
@@ -72,54 +72,66 @@ def detach(client: OpenSearch, name: str, *, progress: Callable[[int], None] | N
     works = [work for index, entry in sorted(found.items()) if (work := _work(client, index, entry))]
     if not works:
         raise IndexNotOurs(f"{name!r} has no vectors of trifuse: there is nothing to detach")
+    deleted = [gone for work in works for gone in _forget(client, work)]
     for work in works:
-        put_state(client, KIND, work.uuid, work.state, index=work.index)
         remove_ours(client, work.index)
     done = 0
-    deleted: list[str] = []
     for work in works:
         for count in _clean(client, work):
             done += count
             if progress is not None:
                 progress(done)
-        deleted += _forget(client, work)
-    return DetachReport(
-        tuple(work.index for work in works), done, tuple(dict.fromkeys(deleted)), tuple(_stays(works))
-    )
+        delete_state(client, KIND, work.uuid)
+    return DetachReport(tuple(work.index for work in works), done, tuple(deleted), tuple(_stays(works)))
 
 
 class _Work(msgspec.Struct, frozen=True):
-    """What is to do in one index; `state` is what a detachment that was interrupted goes on by."""
+    """What is to be taken out of one index.
+
+    Args:
+        fields: the vector fields.
+        targets: those that `_meta` still names.
+        sentences: the index of its sentences.
+    """
 
     index: str
     uuid: str
     fields: list[str]
     targets: list[EmbeddedField]
     sentences: str | None
-    state: dict[str, Any]
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """Documents with a vector or a mark."""
+        marked = [{"exists": {"field": path}} for field in self.fields for path in (field, space_path(field))]
+        return {"bool": {"should": marked, "minimum_should_match": 1}}
 
 
 def _work(client: OpenSearch, index: str, entry: dict[str, Any]) -> _Work | None:
-    settings = entry["settings"]["index"]
-    meta = entry["mappings"].get("_meta") or {}
+    """What `_meta` names; or what the mapping has marks for, where documents hold some.
+
+    The latter is what an interrupted detachment has left, or a worker that was in the middle of a batch.
+    """
+    settings, mappings = entry["settings"]["index"], entry["mappings"]
+    meta = mappings.get("_meta") or {}
     spaces = spaces_in_meta(meta)
-    state = get_state(client, KIND, settings["uuid"]) or {}
-    fields = sorted({*spaces, *state.get("fields", ()), *([state["field"]] if "field" in state else ())})
-    if not fields:
-        return None
     targets = [
         EmbeddedField(index, settings["uuid"], int(settings["number_of_shards"]), field, space)
         for field, space in spaces.items()
     ]
-    sentences = (meta.get("trifuse") or {}).get("sentences") if spaces else state.get("sentences")
-    return _Work(
-        index,
-        settings["uuid"],
-        fields,
-        targets,
-        sentences,
-        {**state, "fields": fields, "sentences": sentences},
-    )
+    fields = sorted({*spaces, *_marked(mappings.get("properties") or {})})
+    sentences = meta["trifuse"].get("sentences") if spaces else None
+    work = _Work(index, settings["uuid"], fields, targets, sentences)
+    if spaces or (fields and client.count(index=index, body={"query": work.query})["count"]):
+        return work
+    return None
+
+
+def _marked(properties: dict[str, Any]) -> dict[str, Any]:
+    """The vector fields that the mapping has marks for."""
+    marks = (properties.get(MARKS) or {}).get("properties") or {}
+    found: dict[str, Any] = (marks.get("fields") or {}).get("properties") or {}
+    return found
 
 
 def _clean(client: OpenSearch, work: _Work) -> Iterator[int]:
@@ -127,9 +139,8 @@ def _clean(client: OpenSearch, work: _Work) -> Iterator[int]:
 
     A document that another writer changes at the same time is met again in the next round.
     """
-    marked = [{"exists": {"field": path}} for field in work.fields for path in (field, space_path(field))]
     body = {
-        "query": {"bool": {"should": marked, "minimum_should_match": 1}},
+        "query": work.query,
         "script": {"lang": "painless", "source": _SCRIPT, "params": {"fields": work.fields}},
     }
     params = {"conflicts": "proceed", "pipeline": "_none", "max_docs": _BATCH, "refresh": "true"}
@@ -161,12 +172,10 @@ def _forget(client: OpenSearch, work: _Work) -> list[str]:
         body={"query": {"term": {"uuid": work.uuid}}},
         params={"ignore_unavailable": "true", "conflicts": "proceed", "refresh": "true"},
     )
-    deleted = []
-    if work.sentences and client.indices.exists(index=work.sentences):
-        client.indices.delete(index=work.sentences)
-        deleted.append(work.sentences)
-    delete_state(client, KIND, work.uuid)
-    return deleted
+    if not work.sentences or not client.indices.exists(index=work.sentences):
+        return []
+    client.indices.delete(index=work.sentences)
+    return [work.sentences]
 
 
 def _stays(works: Sequence[_Work]) -> list[str]:

@@ -60,14 +60,17 @@ def judge_versions(request: Request) -> Finding:
     return Finding("refused", "versions", text, "--accept-version-bump where no writer does so, else --copy")
 
 
-def judge_spaces(indexes: Sequence[IndexFacts], space: Space) -> Iterator[Finding]:
+def judge_spaces(indexes: Sequence[IndexFacts], space: Space, request: Request) -> Iterator[Finding]:
     """Whether an index has vectors already, and what to do where these are others."""
     for index in indexes:
         for field, found in spaces_in_meta(index.meta).items():
-            if found.id == space.id:
+            if found.id == space.id and request.field in (None, field):
                 yield Finding(
                     "ok", "attached", f"{index.name} has them in {field}: what lacks its vector gets it"
                 )
+                break
+            if found.id == space.id:
+                yield Finding("refused", "attached", f"{index.name} has them in {field}", "leave out --field")
                 break
             same_text = found.template == space.template
             what = f"vectors by {found.encoder.encoder} of {','.join(found.template.fields)}"

@@ -105,7 +105,7 @@ def _judge(
     new = [index for index in indexes if index.name not in held]
     if new:
         findings += [*judge_name(indexes, request), judge_versions(request)]
-    findings += judge_spaces(indexes, space)
+    findings += judge_spaces(indexes, space, request)
     for index in new:
         findings += judge_index(index, request, field)
     return findings

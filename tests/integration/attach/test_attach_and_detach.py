@@ -71,6 +71,7 @@ def test_again_with_others(
     name = make()
     attach(name)
     assert "trifuse detach" in refused(name, "title")["attached"]
+    assert refused(name, field="another") == {"attached": "leave out --field"}
     other = replace(encoder.space, encoder="another", revision="r2")
     found = plan_attach(client, name, ["title", "body"], other, accept_version_bump=True)
     (item,) = [item for item in found.findings if item.level == "refused"]
@@ -78,7 +79,7 @@ def test_again_with_others(
 
 
 def test_detach_is_taken_up_again(client: OpenSearch, make: Any, attach: Any, docs: Any) -> None:
-    """Interrupted after `_meta` was cleaned: the state still knows what is to be taken out."""
+    """Interrupted after `_meta` was cleaned: the marks still tell what is to be taken out."""
     name = make()
     attach(name)
     client.indices.put_mapping(index=name, body={"_meta": {}})
