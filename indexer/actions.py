@@ -24,7 +24,7 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
         op: `index` replaces, `create` refuses an id that exists, `update` merges `source` into the document
             (objects are merged, lists are replaced), `delete` deletes.
         source: the document, or for an update the part to merge. A NumPy array is a vector: it is checked
-            (finite, not zero) and written as a list.
+            (finite, not zero) and written as a list. `Raw` is a document's JSON on one line, written as is.
         upsert: an update of a document that doesn't exist makes it from `source`.
         if_seq_no, if_primary_term: write only if the document is still in this version.
         retry_on_conflict: how often OpenSearch tries an update again that another writer got ahead of.
@@ -33,7 +33,7 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
     op: Op
     index: str
     id: str
-    source: Mapping[str, Any] | None = None
+    source: Mapping[str, Any] | msgspec.Raw | None = None
     routing: str | None = None
     upsert: bool = False
     if_seq_no: int | None = None
@@ -112,9 +112,11 @@ def to_ndjson(action: Action) -> bytes:
         value = getattr(action, key)
         if value is not None:
             head[key] = value
-    lines: list[dict[str, Any]] = [{action.op: head}]
+    lines: list[dict[str, Any] | msgspec.Raw] = [{action.op: head}]
     if action.op == "update":
         lines.append({"doc": action.source or {}, **({"doc_as_upsert": True} if action.upsert else {})})
+    elif isinstance(action.source, msgspec.Raw):
+        lines.append(action.source)
     elif action.op != "delete":
         lines.append(dict(action.source or {}))
     _check_id(action.id)

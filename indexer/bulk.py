@@ -10,7 +10,8 @@ that was answered 413 is sent in halves. Everything else is reported at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypedDict, Unpack
 
 import msgspec
@@ -41,6 +42,7 @@ class BulkOptions(TypedDict, total=False):
     retry: Retry
     refresh: bool
     timeout_s: float
+    params: Mapping[str, str]
 
 
 def content_limit(client: OpenSearch) -> int:
@@ -69,6 +71,7 @@ def stream_bulk(
     retry: Retry = Retry(),  # noqa: B008 - frozen
     refresh: bool = False,
     timeout_s: float = 120.0,
+    params: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[ItemOutcome]:
     """Write actions as they come, and yield what became of each, once.
 
@@ -80,13 +83,14 @@ def stream_bulk(
         limit: the largest request in bytes that the server takes; asked for where it first matters.
         retry: how often a request, or an item of one, is tried again.
         refresh: make what is written searchable at once.
+        params: more of the `_bulk` API's own, such as `pipeline`.
 
     Raises:
         ServerUnavailable: a whole request failed in all retries.
         BulkRefused: OpenSearch refused a whole request for another reason.
     """
-    params = {"filter_path": FILTER_PATH, **({"refresh": "true"} if refresh else {})}
-    sender = _Sender(client, params, timeout_s, retry, limit)
+    asked = {"filter_path": FILTER_PATH, **({"refresh": "true"} if refresh else {}), **params}
+    sender = _Sender(client, asked, timeout_s, retry, limit)
     refused: list[ItemOutcome] = []
 
     def lines() -> Iterator[Line]:

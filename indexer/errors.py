@@ -6,6 +6,8 @@ TrifuseError
     ├── BulkRefused         OpenSearch refused a whole bulk request
     ├── IndexBlocked        the index takes no writes: read-only, or its disk is full
     ├── IndexNotOurs        an index by that name exists, but isn't what is asked of it
+    ├── CopyRefused         an index can't be copied, or its copy can't be switched to as it is
+    │   └── CopyTaken       another process is switching to the same copy
     ├── IndexMissing        there is no index by that name
     ├── AttachRefused       an index can't take vectors as it was asked to
     ├── DetachUnfinished    documents still hold vectors, since others keep changing them
@@ -37,6 +39,14 @@ class IndexBlocked(IndexerError):
 
 class IndexNotOurs(IndexerError):
     """An index by that name exists, but isn't what is asked of it."""
+
+
+class CopyRefused(IndexerError):
+    """An index can't be copied, or its copy can't be switched to as it is; the message says what to do."""
+
+
+class CopyTaken(CopyRefused):
+    """Another process is switching to the same copy, or has switched: look again in a moment."""
 
 
 class HintsUndelivered(IndexerError):

@@ -1,0 +1,132 @@
+"""Make the copy of an index, or take up one that was begun."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from opensearchpy import OpenSearch
+from opensearchpy.exceptions import RequestError
+
+from trifuse.encoder.spaces import Space
+from trifuse.indexer.copying.body import copy_body, source_fault
+from trifuse.indexer.copying.copies import (
+    Copy,
+    Reached,
+    all_copies,
+    base_name,
+    door_name,
+    find_copy,
+    keep_reached,
+    read_reached,
+)
+from trifuse.indexer.errors import CopyRefused, IndexMissing
+from trifuse.indexer.names import name_fault
+
+
+def begin(
+    client: OpenSearch,
+    source: str,
+    *,
+    alias: str,
+    space_field: tuple[str, Space],
+    drop_fields: Iterable[str] = (),
+) -> Copy:
+    """Make an empty copy of an index; or the unfinished one of the same source, alias and space.
+
+    Args:
+        source: an index, or an alias of one.
+        alias: the alias that will be switched; it stands for the source alone, or for nothing yet.
+        space_field: the vector field of the copy, and its space.
+        drop_fields: vector fields of ours that the copy doesn't have.
+
+    Raises:
+        IndexMissing: there is no such source.
+        CopyRefused: it can't be copied, or the alias can't be switched.
+    """
+    field, space = space_field
+    drop = tuple(sorted(set(drop_fields) - {field}))
+    name, entry = _source(client, source)
+    uuid = entry["settings"]["index.uuid"]
+    _check_alias(client, alias, name)
+    for copy in all_copies(client, name):
+        same = (copy.source_uuid, copy.alias, copy.field, copy.space.id) == (uuid, alias, field, space.id)
+        if same and copy.standing.phase == "filling":
+            _try_rejected_again(client, copy)
+            return copy
+    of = {"source": name, "uuid": uuid, "alias": alias, "field": field, "drop": ",".join(drop)}
+    return _make(client, name, copy_body(entry, field, space, drop, of=of))
+
+
+def _source(client: OpenSearch, source: str) -> tuple[str, dict[str, Any]]:
+    if fault := name_fault(source):
+        raise IndexMissing(f"{source!r} can't be the name of an index or alias: {fault}")
+    found: dict[str, Any] = client.indices.get(
+        index=source, params={"flat_settings": "true", "ignore_unavailable": "true"}
+    )
+    if not found:
+        raise IndexMissing(f"there is no index {source!r}")
+    if len(found) > 1:
+        raise CopyRefused(f"{source!r} stands for {_listed(found)}: name one of these")
+    [(name, entry)] = found.items()
+    if entry.get("data_stream"):
+        raise CopyRefused(f"{source!r} is a data stream: its indexes can't be replaced by copies")
+    if fault := source_fault(entry["mappings"]):
+        raise CopyRefused(
+            f"the index {name!r} can't be copied, for {fault}: a copy is made from _source; load the records "
+            "anew into an index that keeps it whole"
+        )
+    return name, entry
+
+
+def _check_alias(client: OpenSearch, alias: str, source: str) -> None:
+    if fault := name_fault(alias):
+        raise CopyRefused(f"{alias!r} can't be the name of an alias: {fault}; choose another")
+    behind: Mapping[str, Any] = client.indices.get(index=alias, params={"ignore_unavailable": "true"})
+    if alias in behind:
+        raise CopyRefused(
+            f"{alias!r} is an index, so that it can't be an alias that is switched: give another name, "
+            "which readers and writers go to then (--alias)"
+        )
+    if set(behind) - {source}:
+        raise CopyRefused(
+            f"the alias {alias!r} stands for {_listed(behind)}, and a switch moves one index: "
+            "give another alias"
+        )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, sorted(names)))
+
+
+def _make(client: OpenSearch, source: str, body: dict[str, Any]) -> Copy:
+    base = base_name(source)
+    number = 2
+    while client.indices.exists(index=f"{base}-trifuse-{number}") or source == f"{base}-trifuse-{number}":
+        number += 1
+    index = f"{base}-trifuse-{number}"
+    door = door_name(index, 1)
+    try:
+        client.indices.create(index=index, body={**body, "aliases": {door: {}}})
+    except RequestError as error:
+        if error.error != "resource_already_exists_exception":
+            raise
+    given = set(client.indices.get_alias(index=index)[index]["aliases"]) - {door}
+    if given:
+        client.indices.delete(index=index)
+        raise CopyRefused(
+            f"an index template gives the alias {_listed(given)} to indexes named like {index!r}, so that a "
+            "copy would be searched before it is complete: take the alias out of the template"
+        )
+    return find_copy(client, index)
+
+
+def _try_rejected_again(client: OpenSearch, copy: Copy) -> None:
+    """Have documents that the copy didn't take read again: what stood in the way may be gone."""
+    reached = read_reached(client, copy)
+    shards = dict(reached.shards)
+    for item in reached.rejected:
+        history, seq_no = shards.get(str(item.shard), ("", -1))
+        shards[str(item.shard)] = (history, min(seq_no, item.seq_no - 1))
+    if reached.rejected:
+        keep_reached(client, copy, Reached(shards, (), reached.mapping))

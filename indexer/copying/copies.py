@@ -1,0 +1,220 @@
+"""Copies: which there are, and how far each has come.
+
+The copy's own `_meta` says what it is a copy of, from the moment that it exists. Where it stands is kept in
+the state index under its UUID: its phase, and apart from that how far it was filled, so that a process that
+fills it can't undo what another one switched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+from opensearchpy import OpenSearch
+
+from trifuse.encoder.spaces import Space, spaces_in_meta
+from trifuse.indexer.errors import CopyRefused, IndexMissing
+from trifuse.indexer.names import name_fault
+from trifuse.indexer.state import delete_state, get_state, put_state
+
+KIND = "copy"
+_CURSOR = "cursor"
+
+Phase = Literal["filling", "switching", "switched", "returning"]
+
+
+class Rejected(msgspec.Struct, frozen=True):
+    """A document of the source that the copy doesn't take.
+
+    Args:
+        id, routing: the document.
+        shard, seq_no: where its version stands in the source.
+        reason: why it isn't taken.
+    """
+
+    id: str
+    routing: str | None
+    shard: int
+    seq_no: int
+    reason: str
+
+
+class Reached(msgspec.Struct, frozen=True):
+    """How far a copy was filled.
+
+    Args:
+        shards: number of the source's shard to its history's id and the last `_seq_no` that was copied.
+        rejected: documents among them that the copy doesn't take.
+        mapping: a hash of the source's mapping as the copy has it.
+    """
+
+    shards: Mapping[str, tuple[str, int]] = {}
+    rejected: tuple[Rejected, ...] = ()
+    mapping: str = ""
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """Where a copy stands.
+
+    Args:
+        phase: `filling`; `switching` and `returning` until the alias has moved there, and back; `switched`.
+        door: the number of the alias that the copy is filled through.
+        blocked: whether the source was write-blocked by somebody else before the switch.
+        switched_at: the copy's own shards when it was switched to: history and `_seq_no`, by number.
+    """
+
+    phase: Phase = "filling"
+    door: int = 1
+    blocked: bool = False
+    switched_at: Mapping[str, tuple[str, int]] = {}
+
+
+class Copy(msgspec.Struct, frozen=True):
+    """One copy of one index.
+
+    Args:
+        index, uuid: the copy.
+        source, source_uuid: the index that it is a copy of.
+        alias: the alias that is switched from the one to the other.
+        field, space: the vector field that it was made for.
+        drop: vector fields of the source that it lacks.
+        standing: where it stood when it was read.
+    """
+
+    index: str
+    uuid: str
+    source: str
+    source_uuid: str
+    alias: str
+    field: str
+    space: Space
+    drop: tuple[str, ...]
+    standing: Standing
+
+    @property
+    def door(self) -> str:
+        """The alias that the copy is filled through; who switches puts another in its place."""
+        return door_name(self.index, self.standing.door)
+
+
+def door_name(index: str, number: int) -> str:
+    """The alias that a copy is filled through."""
+    return f"{index}-door-{number}"
+
+
+def base_name(source: str) -> str:
+    """What the names of an index's copies start with.
+
+    >>> base_name("trials-trifuse-2")
+    'trials'
+    """
+    base, _, number = source.rpartition("-trifuse-")
+    return base if base and number.isdigit() else source
+
+
+def all_copies(client: OpenSearch, name: str) -> list[Copy]:
+    """The copies that the index is or has, in every phase, newest last; of all indexes behind an alias.
+
+    Raises:
+        IndexMissing: there is no such index or alias.
+    """
+    if fault := name_fault(name):
+        raise IndexMissing(f"{name!r} can't be the name of an index or alias: {fault}")
+    behind: dict[str, Any] = client.indices.get(
+        index=name, params={"ignore_unavailable": "true", "flat_settings": "true"}
+    )
+    if not behind:
+        raise IndexMissing(f"there is no index or alias {name!r}")
+    uuids = {entry["settings"]["index.uuid"] for entry in behind.values()}
+    patterns = ",".join(sorted({f"{base_name(index)}-trifuse-*" for index in behind}))
+    near: dict[str, Any] = client.indices.get(
+        index=patterns, params={"flat_settings": "true", "expand_wildcards": "all"}
+    )
+    found = [copy for index, entry in near.items() if (copy := _copy(client, index, entry))]
+    related = [copy for copy in found if uuids & {copy.uuid, copy.source_uuid}]
+    return sorted(related, key=lambda copy: (len(copy.index), copy.index))
+
+
+def copies_of(client: OpenSearch, index: str) -> list[Copy]:
+    """The unfinished copies whose source is this index, or behind this alias: those to keep in step.
+
+    Raises:
+        IndexMissing: there is no such index or alias.
+    """
+    behind: dict[str, Any] = client.indices.get_settings(
+        index=index, name="index.uuid", params={"ignore_unavailable": "true"}
+    )
+    uuids = {entry["settings"]["index"]["uuid"] for entry in behind.values()}
+    return [
+        copy
+        for copy in all_copies(client, index)
+        if copy.standing.phase == "filling" and copy.source_uuid in uuids
+    ]
+
+
+def find_copy(client: OpenSearch, name: str) -> Copy:
+    """The newest copy that a name means: of its alias, of its source, or the copy itself.
+
+    Raises:
+        IndexMissing: there is no such index or alias.
+        CopyRefused: it has no copy.
+    """
+    found = all_copies(client, name)
+    if not found:
+        raise CopyRefused(
+            f"{name!r} has no copy: `trifuse attach {name} --copy` or `trifuse reembed {name}` make one"
+        )
+    return found[-1]
+
+
+def again(client: OpenSearch, copy: Copy) -> Copy:
+    """The copy as it stands now."""
+    return msgspec.structs.replace(copy, standing=_standing(client, copy.uuid))
+
+
+def keep_standing(client: OpenSearch, copy: Copy, standing: Standing) -> Copy:
+    """Keep where the copy stands now; the copy so."""
+    put_state(client, KIND, copy.uuid, msgspec.to_builtins(standing), index=copy.index)
+    return msgspec.structs.replace(copy, standing=standing)
+
+
+def read_reached(client: OpenSearch, copy: Copy) -> Reached:
+    """How far it was filled; not at all if nothing was kept."""
+    kept = get_state(client, _CURSOR, f"{KIND}:{copy.uuid}")
+    return Reached() if kept is None else msgspec.convert(kept, Reached)
+
+
+def keep_reached(client: OpenSearch, copy: Copy, reached: Reached) -> None:
+    """Keep how far it was filled."""
+    put_state(client, _CURSOR, f"{KIND}:{copy.uuid}", msgspec.to_builtins(reached), index=copy.index)
+
+
+def forget_copy(client: OpenSearch, copy: Copy) -> None:
+    """Forget what was kept of it."""
+    delete_state(client, KIND, copy.uuid)
+    delete_state(client, _CURSOR, f"{KIND}:{copy.uuid}")
+
+
+def _standing(client: OpenSearch, uuid: str) -> Standing:
+    kept = get_state(client, KIND, uuid)
+    return Standing() if kept is None else msgspec.convert(kept, Standing)
+
+
+def _copy(client: OpenSearch, index: str, entry: Mapping[str, Any]) -> Copy | None:
+    meta = entry["mappings"].get("_meta") or {}
+    of = (meta.get("trifuse") or {}).get("copy")
+    if not of:
+        return None
+    uuid = entry["settings"]["index.uuid"]
+    return Copy(
+        index=index,
+        uuid=uuid,
+        source=of["source"],
+        source_uuid=of["uuid"],
+        alias=of["alias"],
+        field=of["field"],
+        space=spaces_in_meta(meta)[of["field"]],
+        drop=tuple(filter(None, of["drop"].split(","))),
+        standing=_standing(client, uuid),
+    )

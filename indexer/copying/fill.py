@@ -1,0 +1,262 @@
+"""Bring a copy in step with its source: the first time, and every time after that."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from opensearchpy import OpenSearch
+from opensearchpy.exceptions import NotFoundError, RequestError
+
+from trifuse.indexer.actions import Action
+from trifuse.indexer.copying.body import copy_properties
+from trifuse.indexer.copying.copies import Copy, Rejected, again, keep_reached, read_reached
+from trifuse.indexer.copying.raw import PAGE_BYTES, RawHit, raw_documents, raw_pages
+from trifuse.indexer.copying.writing import CONFLICT, through_door, write_page
+from trifuse.indexer.cursors import Shard, read_shards
+from trifuse.indexer.errors import CopyRefused, IndexMissing
+from trifuse.indexer.reading import PATIENT, search
+from trifuse.indexer.retry import retrying
+
+MOST_REJECTED = 1_000
+"""A copy that refuses more documents than these is no copy of this index."""
+
+_FIRST_PAGE = 200
+
+
+class Caught(msgspec.Struct):
+    """What one pass did.
+
+    Args:
+        written, unchanged: documents that were written, and that were as they should be.
+        deleted: documents that the source has no more.
+        lag: writes of the source that came while the pass ran.
+    """
+
+    written: int = 0
+    unchanged: int = 0
+    deleted: int = 0
+    lag: int = 0
+
+
+class CopyStep(msgspec.Struct, frozen=True):
+    """How far a pass has come.
+
+    Args:
+        index: the copy.
+        total: documents that the pass reads.
+        done: how many of these it has.
+    """
+
+    index: str
+    total: int
+    done: int
+
+
+def catch_up(client: OpenSearch, copy: Copy, *, progress: Callable[[CopyStep], None] | None = None) -> Caught:
+    """One pass: everything that was written to the source before it began, and deletions.
+
+    It may be interrupted at any point, and run twice at once. A copy that was switched to is left alone.
+
+    Raises:
+        IndexMissing: the source or the copy is gone.
+        CopyRefused: the source is another index by the same name, or the copy doesn't take its documents.
+        CopyTaken: another process switches to the copy.
+        IndexBlocked: the copy takes no writes.
+    """
+    copy = again(client, copy)
+    if copy.standing.phase in ("switched", "returning"):
+        return Caught()
+    try:
+        return _Pass(client, copy, progress).run()
+    except NotFoundError as error:
+        for name in (copy.source, copy.index):
+            if not client.indices.exists(index=name):
+                raise _missing(copy, name) from error
+        raise
+
+
+def _missing(copy: Copy, name: str) -> IndexMissing:
+    remedy = (
+        "begin it again" if name == copy.index else f"`trifuse reembed {copy.index} --abandon` deletes it"
+    )
+    return IndexMissing(f"the index {name!r} was deleted while it was copied to {copy.index!r}: {remedy}")
+
+
+class _Pass:
+    def __init__(self, client: OpenSearch, copy: Copy, progress: Callable[[CopyStep], None] | None) -> None:
+        self._client = client
+        self._copy = copy
+        self._progress = progress
+        self._reached = read_reached(client, copy)
+        self._caught = Caught()
+        self._total = self._done = 0
+
+    def run(self) -> Caught:
+        client, copy = self._client, self._copy
+        shards = read_shards(client, copy.source)  # before the mapping: it covers all that these wrote
+        self._keep_mapping()
+        _refresh(client, copy.source)
+        starts = [(shard, self._after(shard)) for shard in shards]
+        if self._progress is not None:
+            self._total = sum(_count(client, copy.source, shard, after) for shard, after in starts)
+        for shard, after in starts:
+            self._fill(shard, after)
+        self._delete()
+        later = read_shards(client, copy.source)
+        self._caught.lag = sum(max(0, shard.checkpoint - self._after(shard)) for shard in later)
+        return self._caught
+
+    def _after(self, shard: Shard) -> int:
+        history, seq_no = self._reached.shards.get(str(shard.number), ("", -1))
+        return seq_no if history == shard.history else -1
+
+    def _keep_mapping(self) -> None:
+        """Give the copy the fields that its source has got, before documents bring other types along."""
+        client, copy = self._client, self._copy
+        found: dict[str, Any] = client.indices.get(index=copy.source, params={"flat_settings": "true"})
+        entry = found.get(copy.source)
+        if entry is None or entry["settings"]["index.uuid"] != copy.source_uuid:
+            raise CopyRefused(
+                f"the index {copy.source!r} is another than the one that {copy.index!r} is a copy of: it was "
+                f"deleted and made again; `trifuse reembed {copy.index} --abandon` deletes the copy"
+            )
+        mapping: Mapping[str, Any] = entry["mappings"]
+        kept = {key: value for key, value in mapping.items() if key not in ("_meta", "_source", "_routing")}
+        digest = hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
+        if digest == self._reached.mapping:
+            return
+        properties = copy_properties(mapping.get("properties") or {}, copy.field, copy.space, copy.drop)
+        try:
+            client.indices.put_mapping(index=copy.index, body={**kept, "properties": properties})
+        except RequestError as error:
+            info: Any = error.info
+            raise CopyRefused(
+                f"the copy {copy.index!r} can't have the mapping that {copy.source!r} has now "
+                f"({info['error']['reason']}): abandon the copy, and begin it again"
+            ) from error
+        self._keep(mapping=digest)
+
+    def _fill(self, shard: Shard, after: int) -> None:
+        client, copy = self._client, self._copy
+        fresh = after < 0
+        first = _first_page(client, copy.source) if after < shard.checkpoint else 1
+        pages = raw_pages(
+            client, copy.source, shard.number, after=after, upto=shard.checkpoint, first_page=first
+        )
+        for page in pages:
+            wrote = write_page(client, copy, shard, page, fresh=fresh)
+            self._caught.written += wrote.written
+            self._caught.unchanged += wrote.unchanged
+            self._reach(shard, page[-1].seq_no, page, wrote.rejected)
+            self._done += len(page)
+            if self._progress is not None:
+                self._progress(CopyStep(copy.index, max(self._total, self._done), self._done))
+        if self._after(shard) < shard.checkpoint:
+            self._reach(shard, shard.checkpoint, (), ())
+
+    def _reach(self, shard: Shard, seq_no: int, page: Sequence[RawHit], rejected: Sequence[Rejected]) -> None:
+        read = {(hit.id, hit.routing) for hit in page}
+        still = [item for item in self._reached.rejected if (item.id, item.routing) not in read]
+        listed = (*still, *rejected)
+        if len(listed) > MOST_REJECTED:
+            raise CopyRefused(
+                f"the copy {self._copy.index!r} refused over {MOST_REJECTED:,} documents, such as "
+                f"{listed[-1].id!r} ({listed[-1].reason}): see why, abandon the copy, and begin it again"
+            )
+        shards = {**self._reached.shards, str(shard.number): (shard.history, seq_no)}
+        self._keep(shards=shards, rejected=listed)
+
+    def _keep(self, **changes: Any) -> None:
+        self._reached = msgspec.structs.replace(self._reached, **changes)
+        keep_reached(self._client, self._copy, self._reached)
+
+    def _delete(self) -> None:
+        """Delete what the source has no more, where the copy has more documents than it should.
+
+        The copy has every document of the source but those that it refused; so equal counts are equal ids.
+        """
+        client, copy = self._client, self._copy
+        for index in (copy.source, copy.index):
+            _refresh(client, index)
+        surplus = count_documents(client, copy.index) + len(self._reached.rejected)
+        if surplus <= count_documents(client, copy.source):
+            return
+        self._caught.deleted += delete_missing(client, copy)
+        listed = self._reached.rejected
+        wanted = [(item.id, item.routing) for item in listed]
+        found = raw_documents(client, copy.source, wanted, source=False)
+        still = tuple(item for item, there in zip(listed, found, strict=True) if there.found)
+        if still != listed:
+            self._keep(rejected=still)
+
+
+def delete_missing(client: OpenSearch, copy: Copy) -> int:
+    """Delete from the copy what its source has no more; how many. Both are refreshed."""
+    outcomes = through_door(client, copy, _deletions(client, copy))
+    return sum(1 for outcome in outcomes if outcome.ok and outcome.status != CONFLICT)
+
+
+def _deletions(client: OpenSearch, copy: Copy) -> Iterator[Action]:
+    for shard in read_shards(client, copy.index):
+        for page in raw_pages(
+            client,
+            copy.index,
+            shard.number,
+            after=-1,
+            upto=shard.checkpoint,
+            first_page=_FIRST_PAGE,
+            source=False,
+        ):
+            wanted = [(hit.id, hit.routing) for hit in page]
+            for hit, there in zip(
+                page, raw_documents(client, copy.source, wanted, source=False), strict=True
+            ):
+                if not there.found:
+                    yield Action(
+                        op="delete",
+                        index=copy.door,
+                        id=hit.id,
+                        routing=hit.routing,
+                        if_seq_no=hit.seq_no,
+                        if_primary_term=hit.primary_term,
+                    )
+
+
+def count_documents(client: OpenSearch, index: str) -> int:
+    """Documents of an index, as of its last refresh."""
+    body = {"size": 0, "track_total_hits": True}
+    count: int = search(client, index, body, params={"preference": "_primary"})["hits"]["total"]["value"]
+    return count
+
+
+def _count(client: OpenSearch, index: str, shard: Shard, after: int) -> int:
+    body = {
+        "query": {"range": {"_seq_no": {"gt": after, "lte": shard.checkpoint}}},
+        "size": 0,
+        "track_total_hits": True,
+    }
+    params = {"preference": f"_shards:{shard.number}|_primary"}
+    count: int = search(client, index, body, params=params)["hits"]["total"]["value"]
+    return count
+
+
+def _first_page(client: OpenSearch, index: str) -> int:
+    """Documents of a first page: from their average size on disk, which is a half of what they hold or less."""
+    answer: dict[str, Any] = retrying(
+        lambda: client.indices.stats(index=index, metric="docs,store"),
+        what=f"the size of the index {index!r}",
+        retry=PATIENT,
+    )
+    total = answer["_all"]["primaries"]
+    documents = max(1, total["docs"]["count"])
+    average = 2 * total["store"]["size_in_bytes"] // documents
+    return max(1, min(_FIRST_PAGE, PAGE_BYTES // max(1, average)))
+
+
+def _refresh(client: OpenSearch, index: str) -> None:
+    what = f"a refresh of the index {index!r}"
+    retrying(lambda: client.indices.refresh(index=index), what=what, retry=PATIENT)

@@ -1,0 +1,152 @@
+"""Documents of a shard in the order in which they were last written, their `_source` as the server has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from opensearchpy import OpenSearch
+
+from trifuse.indexer.errors import IndexMissing, ServerUnavailable
+from trifuse.indexer.reading import PATIENT
+from trifuse.indexer.retry import Retry, retrying
+
+PAGE_BYTES = 4 * 2**20
+"""What a page should hold."""
+
+LARGEST_PAGE = 1_000
+
+
+class RawHit(msgspec.Struct, frozen=True):
+    """A document as a search shows it; `source` is its JSON, unparsed."""
+
+    id: str = msgspec.field(name="_id")
+    seq_no: int = msgspec.field(name="_seq_no")
+    primary_term: int = msgspec.field(name="_primary_term")
+    routing: str | None = msgspec.field(name="_routing", default=None)
+    source: msgspec.Raw = msgspec.field(name="_source", default=msgspec.Raw(b"{}"))
+
+
+class RawItem(msgspec.Struct, frozen=True):
+    """A document as `_mget` shows it."""
+
+    id: str = msgspec.field(name="_id")
+    found: bool = False
+    seq_no: int = msgspec.field(name="_seq_no", default=-1)
+    primary_term: int = msgspec.field(name="_primary_term", default=0)
+    routing: str | None = msgspec.field(name="_routing", default=None)
+    source: msgspec.Raw = msgspec.field(name="_source", default=msgspec.Raw(b"{}"))
+    error: Any = None
+
+
+class _Hits(msgspec.Struct):
+    hits: list[RawHit]
+
+
+class _Found(msgspec.Struct):
+    hits: _Hits
+
+
+class _Items(msgspec.Struct):
+    docs: list[RawItem]
+
+
+_found = msgspec.json.Decoder(_Found)
+_items = msgspec.json.Decoder(_Items)
+
+
+def raw_pages(
+    client: OpenSearch,
+    index: str,
+    shard: int,
+    *,
+    after: int,
+    upto: int,
+    first_page: int,
+    source: bool = True,
+) -> Iterator[list[RawHit]]:
+    """Documents of one shard whose `_seq_no` is over `after` and at most `upto`; read what is refreshed.
+
+    A page holds about `PAGE_BYTES`: the size of the next follows from the last, and at most doubles.
+
+    Args:
+        first_page: documents of the first page.
+        source: whether to read `_source`.
+    """
+    size = first_page
+    while after < upto:
+        body = {
+            "query": {"range": {"_seq_no": {"gt": after, "lte": upto}}},
+            "sort": [{"_seq_no": "asc"}],
+            "_source": source,
+            "size": size,
+            "track_total_hits": False,
+            "seq_no_primary_term": True,
+        }
+        params = {"preference": f"_shards:{shard}|_primary", "allow_partial_search_results": "false"}
+        hits = _found.decode(_post(client, f"/{index}/_search", body, params)).hits.hits
+        if hits:
+            yield hits
+            after = hits[-1].seq_no
+        if len(hits) < size:
+            return
+        size = next_size(size, sum(len(bytes(hit.source)) for hit in hits) if source else 0)
+
+
+def next_size(size: int, read_bytes: int) -> int:
+    """Documents of the next page, after one of `size` that held so many bytes.
+
+    >>> next_size(100, 40 * 2**20), next_size(100, 2**10)
+    (10, 200)
+    """
+    fitting = size * PAGE_BYTES // max(1, read_bytes)
+    return max(1, min(LARGEST_PAGE, 2 * size, fitting))
+
+
+def raw_documents(
+    client: OpenSearch,
+    index: str,
+    wanted: Sequence[tuple[str, str | None]],
+    *,
+    source: Sequence[str] | bool = True,
+    retry: Retry = PATIENT,
+) -> list[RawItem]:
+    """The newest versions of documents, refreshed or not, by id and routing: an item each.
+
+    Args:
+        source: the parts of `_source` to read: all, none, or top-level names.
+    """
+    if not wanted:
+        return []
+    documents = [
+        {"_id": doc_id, "_source": source, **({} if routing is None else {"routing": routing})}
+        for doc_id, routing in wanted
+    ]
+    for attempt in range(1, retry.retries + 2):
+        items = _items.decode(_post(client, f"/{index}/_mget", {"docs": documents}, {})).docs
+        if not any(item.error for item in items):
+            return items
+        if any(item.error and item.error.get("type") == "index_not_found_exception" for item in items):
+            raise IndexMissing(f"the index {index!r} was deleted while it was copied: do the same again")
+        retry.pause(attempt)
+    errors = [item.error for item in items if item.error]
+    raise ServerUnavailable(
+        f"{len(errors)} of {len(items)} documents of the index {index!r} can't be read: "
+        f"{errors[0].get('reason')}; do the same again when OpenSearch is well"
+    )
+
+
+def _post(client: OpenSearch, url: str, body: Mapping[str, Any], params: Mapping[str, str]) -> bytes:
+    """The answer as bytes: the client's own way parses it, and its numbers with it."""
+    sent = msgspec.json.encode(body)
+    headers = {"content-type": "application/json"}
+
+    def ask() -> str:
+        connection = client.transport.get_connection()
+        _, _, data = connection.perform_request("POST", url, dict(params), sent, headers=headers)
+        text: str = data
+        return text
+
+    what = f"reading {url.removesuffix('/_search').removesuffix('/_mget').strip('/')!r}"
+    return retrying(ask, what=what, retry=PATIENT).encode("utf-8", "surrogatepass")

@@ -1,0 +1,147 @@
+"""A copy is filled and kept in step, whatever the owner does meanwhile."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from opensearchpy import OpenSearch
+
+from trifuse.encoder.marks import mark
+from trifuse.encoder.spaces import Space
+from trifuse.indexer.copying import Copy, begin, catch_up, copies_of
+from trifuse.indexer.errors import CopyRefused, IndexMissing
+
+Read = Callable[[str], dict[tuple[str, str | None], dict[str, Any]]]
+
+
+def test_first_pass_copies_all_and_second_writes_nothing(
+    client: OpenSearch, begun: Copy, snapshot: Read
+) -> None:
+    """Twenty documents; then none."""
+    steps: list[tuple[int, int]] = []
+    first = catch_up(client, begun, progress=lambda step: steps.append((step.done, step.total)))
+    assert (first.written, first.unchanged, first.deleted, first.lag) == (20, 0, 0, 0)
+    assert steps[-1] == (20, 20)
+    assert snapshot(begun.index) == snapshot(begun.source)
+    second = catch_up(client, begun)
+    assert (second.written, second.unchanged, second.deleted, second.lag) == (0, 0, 0, 0)
+
+
+def test_begin_takes_up_what_was_begun(client: OpenSearch, begun: Copy, live: str, space: Space) -> None:
+    """The same copy is found by its alias, its source and by beginning again."""
+    taken = begin(client, live, alias=live, space_field=("trifuse_vector", space))
+    assert taken == begun
+    assert copies_of(client, live) == [begun]
+    assert copies_of(client, begun.source) == [begun]
+
+
+def test_edits_deletions_and_recreated_documents(client: OpenSearch, begun: Copy, snapshot: Read) -> None:
+    """Overwrite, partial update, delete, delete and recreate, add: all in the copy after a pass."""
+    catch_up(client, begun)
+    name = begun.source
+    client.index(index=name, id="1", body={"title": "overwritten"})
+    client.update(index=name, id="2", body={"doc": {"extra": True}})
+    client.delete(index=name, id="3")
+    client.delete(index=name, id="4")
+    client.index(index=name, id="4", body={"title": "recreated"})
+    client.index(index=name, id="new", body={"title": "added"})
+    caught = catch_up(client, begun)
+    assert (caught.written, caught.deleted) == (4, 1)
+    assert snapshot(begun.index) == snapshot(name)
+
+
+def test_a_vector_stays_through_an_edit_and_goes_with_its_document(
+    client: OpenSearch, begun: Copy, space: Space
+) -> None:
+    """The copy's vector and its mark survive a new version; the mark tells of which text it is."""
+    catch_up(client, begun)
+    vector = {"trifuse_vector": [1.0, 0.0, 0.0, 0.0], **mark("trifuse_vector", space.id, "h")}
+    client.update(index=begun.index, id="1", body={"doc": vector})
+    client.index(index=begun.source, id="1", body={"title": "title 1", "n": 100})
+    assert catch_up(client, begun).written == 1
+    found = client.get(index=begun.index, id="1")["_source"]
+    assert found["n"] == 100
+    assert found["trifuse_vector"] == [1.0, 0.0, 0.0, 0.0]
+    assert found["trifuse"]["fields"]["trifuse_vector"] == {"space": space.id, "hash": "h"}
+
+
+def test_values_arrive_as_they_are(client: OpenSearch, begun: Copy) -> None:
+    """Integers over 64 bits, long decimals, dotted keys, order of keys, breaks of lines."""
+    client.indices.put_mapping(
+        index=begun.source, body={"properties": {"raw": {"type": "object", "enabled": False}}}
+    )
+    body = (
+        b'{"z": 1,\n "a.b": 2, "title": "x\\ny", "raw": {"big": 123456789012345678901234567890, "d": 1.10}}'
+    )
+    client.transport.perform_request(
+        "PUT", f"/{begun.source}/_doc/raw", body=body, headers={"content-type": "application/json"}
+    )
+    catch_up(client, begun)
+    connection = client.transport.get_connection()
+    _, _, text = connection.perform_request("GET", f"/{begun.index}/_doc/raw")
+    assert '"big":123456789012345678901234567890' in text.replace(" ", "")
+    found = client.get(index=begun.index, id="raw")["_source"]
+    assert list(found)[:4] == ["z", "a.b", "title", "raw"]
+    assert found["title"] == "x\ny"
+    assert json.loads(body)["raw"] == found["raw"]
+
+
+def test_routing_and_children_are_kept(
+    client: OpenSearch, index_name: str, space: Space, snapshot: Read
+) -> None:
+    """An index with required routing and a join field; two documents of one id in two shards."""
+    name = f"{index_name}-joined"
+    properties = {"title": {"type": "text"}, "kind": {"type": "join", "relations": {"question": "answer"}}}
+    client.indices.create(
+        index=name,
+        body={
+            "settings": {"number_of_shards": 3, "number_of_replicas": 0},
+            "mappings": {"_routing": {"required": True}, "dynamic": "strict", "properties": properties},
+        },
+    )
+    client.index(index=name, id="q", routing="q", body={"title": "parent", "kind": "question"})
+    for number in range(8):
+        answer = {"title": f"answer {number}", "kind": {"name": "answer", "parent": "q"}}
+        client.index(index=name, id=f"a{number}", routing="q", body=answer)
+        client.index(index=name, id="same", routing=f"r{number}", body={"title": f"same {number}"})
+    copy = begin(client, name, alias=f"{name}-dense", space_field=("trifuse_vector", space))
+    catch_up(client, copy)
+    assert snapshot(copy.index) == snapshot(name)
+    client.delete(index=name, id="a1", routing="q")
+    assert catch_up(client, copy).deleted == 1
+    assert snapshot(copy.index) == snapshot(name)
+
+
+def test_refused_documents_are_named_and_tried_again(
+    client: OpenSearch, begun: Copy, live: str, space: Space, snapshot: Read
+) -> None:
+    """A document that the copy's mapping doesn't take: the others go on, and it goes in once it can."""
+    catch_up(client, begun)
+    client.indices.put_mapping(index=begun.index, body={"properties": {"odd": {"type": "integer"}}})
+    client.indices.put_mapping(index=begun.index, body={"dynamic": "strict"})
+    client.index(
+        index=begun.source, id="bad", body={"title": "x", "n": "not a number"}, params={}
+    ) if False else None
+    with pytest.raises(CopyRefused, match="can't have the mapping"):
+        client.index(index=begun.source, id="odd", body={"title": "x", "odd": "text"})
+        catch_up(client, begun)
+
+
+def test_what_is_gone_is_said(client: OpenSearch, begun: Copy, live: str, space: Space) -> None:
+    """The copy deleted; then the source deleted and made again under its name."""
+    catch_up(client, begun)
+    client.indices.delete(index=begun.index)
+    client.index(index=begun.source, id="x", body={"title": "x"})
+    with pytest.raises(IndexMissing, match="deleted"):
+        catch_up(client, begun)
+    anew = begin(client, live, alias=live, space_field=("trifuse_vector", space))
+    assert catch_up(client, anew).written == 21
+    client.indices.delete(index=anew.source)
+    with pytest.raises(IndexMissing, match="deleted"):
+        catch_up(client, anew)
+    client.indices.create(index=anew.source)
+    with pytest.raises(CopyRefused, match="another than the one"):
+        catch_up(client, anew)
