@@ -80,6 +80,5 @@ def _add(properties: Mapping[str, Any], path: str, found: dict[str, Any], *, ind
 
 def _unfit(path: str, index: str, why: str) -> IndexNotOurs:
     return IndexNotOurs(
-        f"the field {path!r} of the index {index!r} can't filter sentences: {why}; name others "
-        "(--filters)"
+        f"the field {path!r} of the index {index!r} can't filter sentences: {why}; name others (--filters)"
     )

@@ -15,7 +15,7 @@ from trifuse.indexer.errors import IndexNotOurs
 from trifuse.indexer.load import load
 from trifuse.indexer.mapping import sentence_mapping
 from trifuse.indexer.readers import Record
-from trifuse.indexer.sentences import SentenceReport, attach_sentences, estimate, keep, keep_sentences
+from trifuse.indexer.sentences import SentenceReport, attach_sentences, estimate, keep_sentences, keeper
 from trifuse.indexer.sentences.write import SENTENCE_TEMPLATE
 from trifuse.indexer.trial import TRIAL_TEMPLATE, Trial
 
@@ -187,7 +187,7 @@ def test_a_copy_takes_the_sentences_over_when_its_source_is_blocked(
 def test_interrupted_between_pages_it_goes_on_there(
     client: OpenSearch, index_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keep, "PAGE", 3)
+    monkeypatch.setattr(keeper, "PAGE", 3)
     make(client, index_name)
     for number in range(20):
         put(client, index_name, str(number), body=f"Doc {number}.")
@@ -216,7 +216,7 @@ def test_a_parent_that_is_written_meanwhile_is_split_again(
     make(client, index_name)
     put(client, index_name, "1", body="Old. Old too.")
     name = attach(client, index_name)
-    write = keep.SentenceWriter.write
+    write = keeper.SentenceWriter.write
     edits = iter(["New."])
 
     def edited_before(self: Any, parents: Any) -> Any:
@@ -224,7 +224,7 @@ def test_a_parent_that_is_written_meanwhile_is_split_again(
             put(client, index_name, "1", body=body)
         return write(self, parents)
 
-    monkeypatch.setattr(keep.SentenceWriter, "write", edited_before)
+    monkeypatch.setattr(keeper.SentenceWriter, "write", edited_before)
     keep_sentences(client, index_name)
     assert texts(client, name) == ["New."]
 

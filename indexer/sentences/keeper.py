@@ -1,0 +1,241 @@
+"""Keep the sentences of one index in step with their parents.
+
+Parents are read shard by shard in the order in which they were last written, from a cursor of the sentences'
+own. After a page of sentences is written, their parents are looked at once more: of two keepers at once the
+slower one could else write the sentences of an older version over those of a newer one. A cursor moves when
+a page is done, so that what was interrupted goes on there.
+
+Parents that were deleted leave no trace in that order: their sentences are found by comparing ids, where the
+index has fewer documents than the last time, and once an hour in any case.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from opensearchpy import OpenSearch
+
+from trifuse.encoder.spaces import Space
+from trifuse.indexer.cursors import Cursors, Shard, read_shards
+from trifuse.indexer.pending import Found, pages
+from trifuse.indexer.prepare import canonical, content_hash
+from trifuse.indexer.reading import get_documents, search
+from trifuse.indexer.retry import Retry, retrying
+from trifuse.indexer.sentences.origin import Origin
+from trifuse.indexer.sentences.texts import Parent, parent_of, source_fields
+from trifuse.indexer.sentences.write import SentenceWriter
+from trifuse.indexer.state import delete_state, get_state, put_state
+
+KIND = "sentences"
+PAGE = 100
+"""Parents read and written at a time: their texts may be long."""
+
+COMPARE_EVERY_S = 3600.0
+
+_ROUNDS = 5
+_IDS = 1000
+
+_log = logging.getLogger(__name__)
+
+
+class SentenceReport(msgspec.Struct, frozen=True):
+    """What became of sentences.
+
+    Args:
+        written, unchanged, deleted: sentences of the parents that were read.
+        failed: parents that a sentence of was refused; they are tried again when they are written again, and
+            by a full pass.
+        reason: why the first of these was refused; "" where none was.
+    """
+
+    written: int = 0
+    unchanged: int = 0
+    deleted: int = 0
+    failed: int = 0
+    reason: str = ""
+
+    def __add__(self, other: SentenceReport) -> SentenceReport:
+        return SentenceReport(
+            self.written + other.written,
+            self.unchanged + other.unchanged,
+            self.deleted + other.deleted,
+            self.failed + other.failed,
+            self.reason or other.reason,
+        )
+
+
+class _State(msgspec.Struct):
+    """How far the sentences of one origin are kept.
+
+    Args:
+        shards: as in `Cursors`.
+        documents: how many parents there were when ids were compared, or later.
+        compared: when that was, seconds since 1970; 0 if never.
+    """
+
+    shards: dict[str, tuple[str, int]] = {}
+    documents: int = 0
+    compared: float = 0.0
+
+
+class Keeper:
+    """Keeps the sentences of one concrete index."""
+
+    def __init__(
+        self,
+        client: OpenSearch,
+        index: str,
+        origin: Origin,
+        sentences: str,
+        field: str,
+        space: Space,
+        retry: Retry,
+    ) -> None:
+        self._client = client
+        self._index = index
+        self._origin = origin
+        self._sentences = sentences
+        self._writer = SentenceWriter(client, sentences, field, space, retry)
+        self._retry = retry
+        self._fields = source_fields(origin)
+        self._key = f"{origin.uuid}:{content_hash(canonical(msgspec.to_builtins(origin)))}"
+        self._failed: dict[str, str] = {}
+
+    @property
+    def report(self) -> SentenceReport:
+        """What was done so far."""
+        counts = self._writer.counts
+        reason = next(iter(self._failed.values()), "")
+        return SentenceReport(counts.indexed, counts.unchanged, counts.deleted, len(self._failed), reason)
+
+    def run(self, *, full: bool) -> Iterator[SentenceReport]:
+        """One pass; the report so far after each page."""
+        if full:
+            delete_state(self._client, KIND, self._key)
+        kept = get_state(self._client, KIND, self._key)
+        state = _State() if kept is None else msgspec.convert(kept, _State)
+        for shard in self._changed(state):
+            for page in pages(
+                self._client,
+                self._index,
+                shard.number,
+                {"match_all": {}},
+                after=Cursors(state.shards).after(shard),
+                upto=shard.checkpoint,
+                source=self._fields,
+                size=PAGE,
+            ):
+                self._write(page)
+                self._keep(state, shard, page[-1].seq_no)
+                yield self.report
+            self._keep(state, shard, shard.checkpoint)
+        documents = self._count()
+        due = not 0 <= time.time() - state.compared < COMPARE_EVERY_S
+        if due or documents < state.documents:
+            for _ in self._compare():
+                yield self.report
+            state.compared = time.time()
+            self._put(state, documents)
+        elif documents != state.documents:
+            self._put(state, documents)
+        if self._failed:
+            _log.warning(
+                "%d documents of %s have sentences that were refused: %s",
+                len(self._failed),
+                self._index,
+                self.report.reason,
+            )
+
+    def _changed(self, state: _State) -> list[Shard]:
+        """The shards that were written to since; a search now sees their writes up to the checkpoint."""
+        cursors = Cursors(state.shards)
+        found = read_shards(self._client, self._index, retry=self._retry)
+        changed = [shard for shard in found if shard.checkpoint > cursors.after(shard)]
+        if changed:
+            self._ask("refreshing", lambda: self._client.indices.refresh(index=self._index))
+        return changed
+
+    def _keep(self, state: _State, shard: Shard, seq_no: int) -> None:
+        state.shards[str(shard.number)] = (shard.history, seq_no)
+        self._put(state, state.documents)
+
+    def _put(self, state: _State, documents: int) -> None:
+        state.documents = documents
+        put_state(self._client, KIND, self._key, msgspec.to_builtins(state), index=self._index)
+
+    def _write(self, page: Sequence[Found]) -> None:
+        """Write the sentences of a page, and again of those parents that were written meanwhile."""
+        for _ in range(_ROUNDS):
+            if not page:
+                return
+            self._write_parents(
+                [parent_of(found.id, found.routing, found.source, self._origin) for found in page]
+            )
+            page = self._moved(page)
+
+    def _write_parents(self, parents: Sequence[Parent]) -> None:
+        failed = self._writer.write(parents).failed
+        for parent in parents:
+            self._failed.pop(parent.id, None)
+        self._failed.update(failed)
+
+    def _moved(self, page: Sequence[Found]) -> list[Found]:
+        """Those with other texts or filters than the ones that were read."""
+        versions = self._get(page, source=False)
+        moved = [found for found, item in zip(page, versions, strict=True) if _version(item) != found.seq_no]
+        now = zip(moved, self._get(moved, source=self._fields), strict=True)
+        return [
+            Found(found.id, found.routing, _version(item), item.get("_source") or {})
+            for found, item in now
+            if (item.get("_source") or {}) != found.source
+        ]
+
+    def _get(self, page: Sequence[Found], *, source: Sequence[str] | bool) -> list[dict[str, Any]]:
+        documents = [
+            {"_id": found.id, "_source": source, **({"routing": found.routing} if found.routing else {})}
+            for found in page
+        ]
+        return get_documents(self._client, self._index, documents, retry=self._retry)
+
+    def _compare(self) -> Iterator[None]:
+        """Remove the sentences of parents that are gone."""
+        for parents in self._parents():
+            items = self._get(parents, source=False)
+            gone = [parent for parent, item in zip(parents, items, strict=True) if not item.get("found")]
+            self._write_parents([Parent(parent.id, parent.routing, ()) for parent in gone])
+            yield
+
+    def _parents(self) -> Iterator[list[Found]]:
+        """The parents that the sentences name, page by page."""
+        sources = [
+            {"id": {"terms": {"field": "parent_id"}}},
+            {"routing": {"terms": {"field": "parent_routing", "missing_bucket": True}}},
+        ]
+        composite: dict[str, Any] = {"size": _IDS, "sources": sources}
+        body = {"size": 0, "aggs": {"parents": {"composite": composite}}}
+        self._ask("refreshing", lambda: self._client.indices.refresh(index=self._sentences))
+        while True:
+            answer: Mapping[str, Any] = search(self._client, self._sentences, body, retry=self._retry)
+            found = (answer.get("aggregations") or {}).get("parents") or {}
+            keys = [bucket["key"] for bucket in found.get("buckets", ())]
+            if keys:
+                yield [Found(key["id"], key["routing"], -1, {}) for key in keys]
+            if len(keys) < _IDS:
+                return
+            composite["after"] = found["after_key"]
+
+    def _count(self) -> int:
+        counted = self._ask("counting", lambda: self._client.count(index=self._index))
+        return int(counted["count"])
+
+    def _ask(self, what: str, call: Callable[[], Any]) -> Any:
+        return retrying(call, what=f"{what} index {self._index!r}", retry=self._retry)
+
+
+def _version(item: Mapping[str, Any]) -> int:
+    """The `_seq_no` of a document; -1 where it is gone."""
+    return int(item["_seq_no"]) if item.get("found") else -1
