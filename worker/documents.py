@@ -9,8 +9,9 @@ import msgspec
 from opensearchpy import OpenSearch
 
 from trifuse.indexer.embedded import EmbeddedField
+from trifuse.indexer.hints import Hint
 from trifuse.indexer.pending import Mark, State, mark_of, state_of, text_fields, wanted_mark
-from trifuse.indexer.reading import get_documents, search
+from trifuse.indexer.reading import get_documents, refresh, search
 
 
 class Document(msgspec.Struct, frozen=True):
@@ -33,33 +34,42 @@ class Document(msgspec.Struct, frozen=True):
     has_vector: bool
     state: State
 
+    @property
+    def hint(self) -> Hint:
+        """Where it is: an id may stand in several shards, each time with another routing."""
+        return self.id, self.routing
 
-def read_documents(
-    client: OpenSearch, target: EmbeddedField, ids: Mapping[str, str | None]
-) -> list[Document]:
-    """The documents that exist. One that isn't where its routing says is looked up by its id."""
-    found = _get(client, target, ids)
-    lost = [doc_id for doc_id in ids if doc_id not in found]
+
+def read_documents(client: OpenSearch, target: EmbeddedField, hints: Sequence[Hint]) -> list[Document]:
+    """The documents that exist; where two share an id, each by its routing.
+
+    One that isn't where its routing says is looked up by its id.
+    """
+    found = _get(client, target, hints)
+    lost = [hint for hint in hints if hint not in found]
     if lost:
-        found |= _get(client, target, _routings(client, target.index, lost))
-    return [document for doc_id in ids if (document := found.get(doc_id)) is not None]
+        found |= _get(client, target, _places(client, target.index, lost))
+    return list(found.values())
 
 
-def _get(client: OpenSearch, target: EmbeddedField, ids: Mapping[str, str | None]) -> dict[str, Document]:
+def _get(client: OpenSearch, target: EmbeddedField, hints: Sequence[Hint]) -> dict[Hint, Document]:
     parts = [*text_fields(target), target.field]
     wanted = [
         {"_id": doc_id, "_source": parts, **({} if routing is None else {"routing": routing})}
-        for doc_id, routing in ids.items()
+        for doc_id, routing in hints
     ]
     items = get_documents(client, target.index, wanted)
-    return {item["_id"]: _document(item, target) for item in items if item.get("found")}
+    documents = (_document(item, target) for item in items if item.get("found"))
+    return {document.hint: document for document in documents}
 
 
-def _routings(client: OpenSearch, index: str, ids: Sequence[str]) -> dict[str, str | None]:
+def _places(client: OpenSearch, index: str, lost: Sequence[Hint]) -> list[Hint]:
     """Where documents are that weren't where they should be; nothing for those that don't exist."""
-    body = {"query": {"ids": {"values": list(ids)}}, "_source": False, "size": len(ids)}
-    answer = search(client, index, body)
-    return {hit["_id"]: hit.get("_routing") for hit in answer["hits"]["hits"]}
+    refresh(client, index)  # a search sees only what was refreshed
+    ids = sorted({doc_id for doc_id, _ in lost})
+    body = {"query": {"ids": {"values": ids}}, "_source": False, "size": 10 * len(ids)}
+    hits = search(client, index, body)["hits"]["hits"]
+    return [(hit["_id"], hit.get("_routing")) for hit in hits]
 
 
 def _document(item: Mapping[str, Any], target: EmbeddedField) -> Document:

@@ -7,7 +7,7 @@ faster, the document is read again: the vector is reused if the text is the same
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
@@ -89,7 +89,7 @@ def embed(
         what=f"the vector field {field!r} of the index {index!r}",
         role=target.space.template.role,
     )
-    return _Batch(client, encoder, target).run(dict(ids), rounds)
+    return _Batch(client, encoder, target).run(list(dict.fromkeys(ids)), rounds)
 
 
 def give_up(client: OpenSearch, index: str, field: str, ids: Sequence[Hint], reason: str) -> int:
@@ -103,7 +103,7 @@ def give_up(client: OpenSearch, index: str, field: str, ids: Sequence[Hint], rea
     known = read_failures(client, target, [doc_id for doc_id, _ in ids])
     found = [
         failure(target, item.id, item.routing, item.wanted, reason, before=known.get(item.id))
-        for item in read_documents(client, target, dict(ids))
+        for item in read_documents(client, target, ids)
         if item.state not in ("current", "empty")
     ]
     if found:
@@ -124,20 +124,20 @@ class _Batch:
         self._known: dict[str, Failure] = {}
         self._tally: Counter[str] = Counter()
 
-    def run(self, todo: dict[str, str | None], rounds: int) -> EmbedReport:
-        self._known = read_failures(self._client, self._target, list(todo))
-        waiting: dict[str, str | None] = {}
+    def run(self, todo: list[Hint], rounds: int) -> EmbedReport:
+        self._known = read_failures(self._client, self._target, [doc_id for doc_id, _ in todo])
+        waiting: list[Hint] = []
         for _ in range(rounds):
             todo, crowded = self._round(todo)
-            waiting |= crowded
+            waiting += crowded
             if not todo:
                 break
-        return EmbedReport(**self._tally, unfinished=tuple((waiting | todo).items()))
+        return EmbedReport(**self._tally, unfinished=(*waiting, *todo))
 
-    def _round(self, todo: Mapping[str, str | None]) -> tuple[dict[str, str | None], dict[str, str | None]]:
+    def _round(self, todo: Sequence[Hint]) -> tuple[list[Hint], list[Hint]]:
         """Do what can be done; what is left to read again, and what the server had no room for."""
         documents = read_documents(self._client, self._target, todo)
-        self._tally["gone"] += len(todo) - len(documents)
+        self._tally["gone"] += max(0, len(todo) - len(documents))
         work = [document for document in documents if self._is_pending(document)]
         self._encode(work)
         refused = [
@@ -148,8 +148,8 @@ class _Batch:
         sent = [document for document in work if document.wanted.hash not in self._rejected]
         outcome = bulk(self._client, (self._update(document) for document in sent))
         written: list[Document] = []
-        again: dict[str, str | None] = {}
-        crowded: dict[str, str | None] = {}
+        again: list[Hint] = []
+        crowded: list[Hint] = []
         self._tally["crowded"] += sum(item.attempts > 1 or item.retryable for item in outcome.items)
         for document, item in zip(sent, outcome.items, strict=True):
             match _verdict(item):
@@ -157,9 +157,9 @@ class _Batch:
                     self._tally["embedded" if document.text else "emptied"] += 1
                     written.append(document)
                 case "conflict":
-                    again[document.id] = document.routing
+                    again.append(document.hint)
                 case "crowded":
-                    crowded[document.id] = document.routing
+                    crowded.append(document.hint)
                 case "gone":
                     self._tally["gone"] += 1
                 case _:

@@ -15,7 +15,7 @@ from trifuse.encoder.spaces import EncoderSpace, meta_with_space
 from trifuse.encoder.templates import text_hash
 from trifuse.indexer.errors import IndexMissing, IndexNotOurs
 from trifuse.indexer.failures import read_failures
-from trifuse.worker.embedding import EmbedReport, embed
+from trifuse.worker.embedding import EmbedReport, embed, give_up
 
 
 def ids(*names: str) -> list[tuple[str, str | None]]:
@@ -250,3 +250,31 @@ def test_unknown_indexes_and_fields_are_errors(
         embed(client, hash_encoder, index_name, "title", ids("1"))
     with pytest.raises(IndexNotOurs, match="attach"):
         embed(client, hash_encoder, plain_index(f"{index_name}-plain"), VECTOR_FIELD, ids("1"))
+
+
+def test_two_documents_of_one_id_in_two_shards_are_two(make_library, hash_encoder, index_name) -> None:
+    library = make_library(index_name, shards=2)
+    shards = {}
+    for routing in "abcdefgh":
+        told = library.client.search_shards(index=library.name, params={"routing": routing})
+        shards.setdefault(told["shards"][0][0]["shard"], routing)
+    assert len(shards) == 2
+    hints = [("1", routing) for routing in shards.values()]
+    for routing in shards.values():
+        library.put("1", f"On shelf {routing}", routing=routing)
+    assert embed(library.client, hash_encoder, library.name, VECTOR_FIELD, hints) == EmbedReport(embedded=2)
+    for routing in shards.values():
+        vector = vector_in(library.get("1", routing=routing))
+        assert vector == pytest.approx(hash_encoder.vector(f"On shelf {routing}"))
+
+
+def test_a_document_that_is_given_up_is_recorded_until_its_text_changes(library, hash_encoder) -> None:
+    library.put("1", "The lighthouse")
+    library.put("2", "The harbour")
+    embed(library.client, hash_encoder, library.name, VECTOR_FIELD, ids("2"))
+    hints = ids("1", "2", "3")
+    assert give_up(library.client, library.name, VECTOR_FIELD, hints, "it kills") == 1
+    assert read_failures(library.client, library.target, ["1"])["1"].reason == "it kills"
+    assert embed(library.client, hash_encoder, library.name, VECTOR_FIELD, ids("1")) == EmbedReport(failed=1)
+    library.put("1", "The lighthouse keeper")
+    assert embed(library.client, hash_encoder, library.name, VECTOR_FIELD, ids("1")).embedded == 1
