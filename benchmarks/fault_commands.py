@@ -7,7 +7,7 @@ import os
 import resource
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,33 +37,43 @@ class Ended:
     traceback: bool
 
 
-def trifuse(*arguments: str, environ: Mapping[str, str], folder: Path, full_disk: bool = False) -> Ended:
+def trifuse(
+    *arguments: str,
+    environ: Mapping[str, str],
+    folder: Path,
+    started: Callable[[subprocess.Popen[str]], None],
+    full_disk: bool = False,
+) -> Ended:
     """Run a command with `--json` and wait for its end.
 
     Args:
         environ: variables beside our own environment's.
         folder: where it runs.
+        started: is given the process, which may be killed.
         full_disk: any file that it writes ends after FILE_LIMIT bytes, as on a full disk.
     """
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_LIMIT, FILE_LIMIT))
 
-    done = subprocess.run(
+    with subprocess.Popen(
         [sys.executable, CLI, *arguments, "--json"],
         env=os.environ | dict(environ) | {"PYTHONDONTWRITEBYTECODE": "1"},
         cwd=folder,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=TIMEOUT_S,
         preexec_fn=limit if full_disk else None,
-        check=False,
-    )
+    ) as process:
+        started(process)
+        try:
+            output, errors = process.communicate(timeout=TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
     try:
-        result = json.loads(done.stdout)
+        result = json.loads(output)
     except json.JSONDecodeError:
         result = None
-    lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-    return Ended(
-        arguments[0], done.returncode, result, lines[-1] if lines else "", "Traceback" in done.stderr
-    )
+    lines = [line.strip() for line in errors.splitlines() if line.strip()]
+    return Ended(arguments[0], process.returncode, result, lines[-1] if lines else "", "Traceback" in errors)

@@ -9,7 +9,7 @@ from typing import Any
 
 from fault_checks import eventually
 from fault_clock import set_clock
-from fault_jobs import DocumentsJob, Job
+from fault_job import DocumentsJob, Job
 from fault_stack import PROCESSES, Stack
 
 STOPPED_S = 30.0
@@ -32,6 +32,12 @@ def process_killed(stack: Stack, job: Job) -> None:
         return
     stack.kill_writers(["before", "after"])
     eventually(lambda: len(stack.proxy.killed) == 2, "no process could be killed in its bulk write")
+
+
+def command_killed(stack: Stack, job: Job) -> None:
+    """The command that runs is killed (SIGKILL); it is run again."""
+    if isinstance(job, DocumentsJob):
+        job.kill_command()
 
 
 def redis_emptied(stack: Stack, job: Job) -> None:
@@ -116,6 +122,7 @@ class Fault:
 FAULTS: dict[str, Fault] = {
     "worker-killed": Fault(worker_killed, clicks=True),
     "process-killed": Fault(process_killed, clicks=True, options=("real",)),
+    "command-killed": Fault(command_killed),
     "redis-emptied": Fault(redis_emptied, clicks=True),
     "redis-stopped": Fault(redis_stopped),
     "opensearch-restarted": Fault(opensearch_restarted, clicks=True, options=("away",)),

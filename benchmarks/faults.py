@@ -22,7 +22,8 @@ from fnmatch import fnmatchcase
 
 import opensearchpy
 from fault_checks import Broken, eventually
-from fault_jobs import JOBS, Job
+from fault_job import Job
+from fault_jobs import JOBS
 from fault_kinds import FAULTS
 from fault_stack import Stack, started
 
