@@ -8,8 +8,8 @@ from typing import Any
 from trifuse.encoder.marks import MARKS
 from trifuse.encoder.spaces import spaces_in_meta
 from trifuse.indexer.attach.facts import IndexFacts, is_on
-from trifuse.indexer.attach.paths import copied_from, count_fields, kept_in_source, leaves
 from trifuse.indexer.attach.plan import Finding, Request
+from trifuse.indexer.mapped import count_fields, lost_fields
 from trifuse.indexer.mapping import marks_property
 
 EXACT_LIMIT = 10_000
@@ -29,7 +29,8 @@ def judge_index(index: IndexFacts, request: Request, field: str) -> Iterator[Fin
     yield _knn(index, request)
     yield from _source(index, request)
     yield from _names(index, request, field)
-    yield from _limits(index, field)
+    if request.mode != "copy":  # a copy gets a higher limit
+        yield from _limits(index, field)
     if str(index.mappings.get("dynamic", "true")) in ("strict", "strict_allow_templates", "false"):
         yield Finding(
             "ok",
@@ -103,7 +104,7 @@ def _source(index: IndexFacts, request: Request) -> Iterator[Finding]:
             "--copy, where what isn't kept isn't searched",
         )
     else:
-        lost = _lost(index, source)
+        lost = lost_fields(index.mappings)
         if lost:
             yield Finding(
                 "refused",
@@ -115,18 +116,6 @@ def _source(index: IndexFacts, request: Request) -> Iterator[Finding]:
             yield Finding(
                 "ok", "_source", f"what {index.name} doesn't keep isn't searched: nothing gets lost"
             )
-
-
-def _lost(index: IndexFacts, source: Mapping[str, Any]) -> list[str]:
-    copied = copied_from(index.properties)
-    return [
-        leaf.path
-        for leaf in leaves(index.properties)
-        if not leaf.multi
-        and leaf.type != "alias"
-        and leaf.path not in copied
-        and not kept_in_source(leaf.path, source)
-    ]
 
 
 def _names(index: IndexFacts, request: Request, field: str) -> Iterator[Finding]:

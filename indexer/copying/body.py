@@ -7,6 +7,7 @@ from typing import Any
 
 from trifuse.encoder.marks import MARKS
 from trifuse.encoder.spaces import Space, meta_serving, meta_with_space, meta_without_space
+from trifuse.indexer.mapped import lost_fields
 from trifuse.indexer.mapping import marks_property, vector_property
 from trifuse.indexer.refresh import LOAD_INTERVAL
 
@@ -103,7 +104,8 @@ def copy_body(
     return {
         "settings": copy_settings(entry["settings"]),
         "mappings": {
-            **mapping,
+            # Whatever _source lacks isn't searched: a filter could only take our own fields out of it.
+            **{name: value for name, value in mapping.items() if name != "_source"},
             "_meta": copy_meta(mapping.get("_meta"), field, space, drop, of=of),
             "properties": copy_properties(mapping.get("properties") or {}, field, space, drop),
         },
@@ -116,10 +118,7 @@ def source_fault(mapping: Mapping[str, Any]) -> str | None:
     >>> source_fault({"_source": {"enabled": False}})
     'its _source is disabled'
     """
-    kept = mapping.get("_source") or {}
-    if kept.get("enabled", True) in (False, "false"):
+    if str((mapping.get("_source") or {}).get("enabled", True)).lower() == "false":
         return "its _source is disabled"
-    for name in ("includes", "excludes"):
-        if kept.get(name):
-            return f"its _source lacks fields ({name}: {', '.join(kept[name])})"
-    return None
+    lost = lost_fields(mapping)
+    return f"its _source lacks fields that are searched: {', '.join(lost)}" if lost else None

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from trifuse.indexer.attach.paths import Wrong, copied_from, count_fields, kept_in_source, leaves, resolve
+from trifuse.indexer.attach.paths import Wrong, resolve
+from trifuse.indexer.mapped import copied_from, count_fields, kept_in_source, leaves, lost_fields
 
 MAPPINGS: dict[str, Any] = {
     "properties": {
@@ -81,3 +82,13 @@ def test_leaves_and_copies() -> None:
     named = [leaf.path for leaf in leaves(MAPPINGS["properties"])]
     assert named == ["title", "title.raw", "year", "all", "name", "arms.label", "arms.n", "flag", "vector"]
     assert copied_from(MAPPINGS["properties"]) == {"all": ["title"]}
+
+
+def test_lost_fields() -> None:
+    assert lost_fields(MAPPINGS) == []
+    assert lost_fields({**MAPPINGS, "_source": {"excludes": ["all", "raw", "other"]}}) == []
+    assert lost_fields({**MAPPINGS, "_source": {"excludes": ["arms", "year"]}}) == [
+        "year",
+        "arms.label",
+        "arms.n",
+    ]
