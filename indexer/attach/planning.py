@@ -23,6 +23,7 @@ from trifuse.indexer.attach.plan import (
     Sample,
     is_refused,
 )
+from trifuse.indexer.copying.copies import all_copies
 
 
 def plan_attach(
@@ -45,7 +46,8 @@ def plan_attach(
         encoder: the space of the document encoder.
         field: the vector field; chosen where None.
         exact: without k-NN.
-        copy: into a new index; `alias` is what readers and writers go by then.
+        copy: into a new index; `alias` is what readers and writers go by then. Where that was done already,
+            the plan is of this alias.
         accept_version_bump: the owner knows that versions of documents go up.
         separator: what stands between two fields in a text.
 
@@ -68,6 +70,8 @@ def plan_attach(
     indexes = read_indexes(client, name)
     template, findings = _texts(indexes, request, separator)
     space = Space(encoder, template)
+    if copy and (switched := _switched_to(client, indexes, space)):
+        return plan_attach(client, switched, text, encoder, copy=True, separator=separator)
     chosen, held = _field(indexes, space, request)
     findings = [*_judge(server, indexes, request, space, chosen, held), *findings]
     needed = disk_needed(server, [index for index in indexes if index.name not in held], request)
@@ -90,6 +94,18 @@ def plan_attach(
         ),
         alias=_alias(indexes, request),
     )
+
+
+def _switched_to(client: OpenSearch, indexes: Sequence[IndexFacts], space: Space) -> str | None:
+    """The alias that was switched to a copy of this index, with vectors of this space; None without one."""
+    if len(indexes) != 1:
+        return None
+    uuid = indexes[0].settings["uuid"]
+    for copy in all_copies(client, indexes[0].name):
+        same = copy.source_uuid == uuid and copy.space.id == space.id
+        if same and copy.standing.phase == "switched":
+            return copy.alias
+    return None
 
 
 def _judge(
