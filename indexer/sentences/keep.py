@@ -10,8 +10,6 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError
 
 from trifuse.encoder.spaces import serving_field, spaces_in_meta
-from trifuse.indexer.reading import PATIENT
-from trifuse.indexer.retry import Retry
 from trifuse.indexer.sentences.attach import ParentIndex, parent_indexes, put_meta
 from trifuse.indexer.sentences.keeper import Keeper, SentenceReport
 from trifuse.indexer.sentences.origin import Origin, link_in_meta, meta_with_origin, origin_in_meta
@@ -23,7 +21,6 @@ def keep_sentences(
     *,
     full: bool = False,
     progress: Callable[[SentenceReport], None] | None = None,
-    retry: Retry = PATIENT,
 ) -> SentenceReport:
     """Bring the sentences of an index, or of each one behind an alias, in step with their parents.
 
@@ -41,7 +38,7 @@ def keep_sentences(
     """
     report = SentenceReport()
     for parent in parent_indexes(client, index):
-        keeper = _keeper(client, parent, retry)
+        keeper = _keeper(client, parent)
         if keeper is None:
             continue
         for done in keeper.run(full=full):
@@ -51,7 +48,7 @@ def keep_sentences(
     return report
 
 
-def _keeper(client: OpenSearch, parent: ParentIndex, retry: Retry) -> Keeper | None:
+def _keeper(client: OpenSearch, parent: ParentIndex) -> Keeper | None:
     """What keeps the sentences of this index; None where it has none, or they are another index's."""
     name = link_in_meta(parent.mapping.get("_meta"))
     if name is None:
@@ -72,7 +69,7 @@ def _keeper(client: OpenSearch, parent: ParentIndex, retry: Retry) -> Keeper | N
         if origin is not None and _takes_writes(client, origin):
             return None
         put_meta(client, name, lambda known: meta_with_origin(known, own))
-    return Keeper(client, parent.name, own, name, field, spaces_in_meta(meta)[field], retry)
+    return Keeper(client, parent.name, own, name, field, spaces_in_meta(meta)[field])
 
 
 def _takes_writes(client: OpenSearch, origin: Origin) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -23,10 +23,10 @@ from trifuse.encoder.spaces import Space
 from trifuse.indexer.cursors import Cursors, Shard, read_shards
 from trifuse.indexer.pending import Found, pages
 from trifuse.indexer.prepare import canonical, content_hash
-from trifuse.indexer.reading import get_documents, search
-from trifuse.indexer.retry import Retry, retrying
+from trifuse.indexer.reading import PATIENT, get_documents, refresh, search
+from trifuse.indexer.retry import retrying
 from trifuse.indexer.sentences.origin import Origin
-from trifuse.indexer.sentences.texts import Parent, parent_of, source_fields
+from trifuse.indexer.sentences.texts import parent_of, source_fields
 from trifuse.indexer.sentences.write import SentenceWriter
 from trifuse.indexer.state import delete_state, get_state, put_state
 
@@ -93,24 +93,22 @@ class Keeper:
         sentences: str,
         field: str,
         space: Space,
-        retry: Retry,
     ) -> None:
         self._client = client
         self._index = index
         self._origin = origin
         self._sentences = sentences
-        self._writer = SentenceWriter(client, sentences, field, space, retry)
-        self._retry = retry
+        self._writer = SentenceWriter(client, sentences, field, space, PATIENT)
         self._fields = source_fields(origin)
         self._key = f"{origin.uuid}:{content_hash(canonical(msgspec.to_builtins(origin)))}"
-        self._failed: dict[str, str] = {}
+        self._failed = 0
+        self._reason = ""
 
     @property
     def report(self) -> SentenceReport:
         """What was done so far."""
         counts = self._writer.counts
-        reason = next(iter(self._failed.values()), "")
-        return SentenceReport(counts.indexed, counts.unchanged, counts.deleted, len(self._failed), reason)
+        return SentenceReport(counts.indexed, counts.unchanged, counts.deleted, self._failed, self._reason)
 
     def run(self, *, full: bool) -> Iterator[SentenceReport]:
         """One pass; the report so far after each page."""
@@ -145,18 +143,18 @@ class Keeper:
         if self._failed:
             _log.warning(
                 "%d documents of %s have sentences that were refused: %s",
-                len(self._failed),
+                self._failed,
                 self._index,
-                self.report.reason,
+                self._reason,
             )
 
     def _changed(self, state: _State) -> list[Shard]:
         """The shards that were written to since; a search now sees their writes up to the checkpoint."""
         cursors = Cursors(state.shards)
-        found = read_shards(self._client, self._index, retry=self._retry)
+        found = read_shards(self._client, self._index)
         changed = [shard for shard in found if shard.checkpoint > cursors.after(shard)]
         if changed:
-            self._ask("refreshing", lambda: self._client.indices.refresh(index=self._index))
+            refresh(self._client, self._index)
         return changed
 
     def _keep(self, state: _State, shard: Shard, seq_no: int) -> None:
@@ -169,19 +167,17 @@ class Keeper:
 
     def _write(self, page: Sequence[Found]) -> None:
         """Write the sentences of a page, and again of those parents that were written meanwhile."""
+        failed: dict[str, str] = {}
         for _ in range(_ROUNDS):
             if not page:
-                return
-            self._write_parents(
-                [parent_of(found.id, found.routing, found.source, self._origin) for found in page]
-            )
+                break
+            for found in page:
+                failed.pop(found.id, None)
+            parents = [parent_of(found.id, found.routing, found.source, self._origin) for found in page]
+            failed.update(self._writer.write(parents).failed)
             page = self._moved(page)
-
-    def _write_parents(self, parents: Sequence[Parent]) -> None:
-        failed = self._writer.write(parents).failed
-        for parent in parents:
-            self._failed.pop(parent.id, None)
-        self._failed.update(failed)
+        self._failed += len(failed)
+        self._reason = self._reason or next(iter(failed.values()), "")
 
     def _moved(self, page: Sequence[Found]) -> list[Found]:
         """Those with other texts or filters than the ones that were read."""
@@ -199,27 +195,28 @@ class Keeper:
             {"_id": found.id, "_source": source, **({"routing": found.routing} if found.routing else {})}
             for found in page
         ]
-        return get_documents(self._client, self._index, documents, retry=self._retry)
+        return get_documents(self._client, self._index, documents)
 
     def _compare(self) -> Iterator[None]:
         """Remove the sentences of parents that are gone."""
         for parents in self._parents():
             items = self._get(parents, source=False)
-            gone = [parent for parent, item in zip(parents, items, strict=True) if not item.get("found")]
-            self._write_parents([Parent(parent.id, parent.routing, ()) for parent in gone])
+            self._write(
+                [parent for parent, item in zip(parents, items, strict=True) if not item.get("found")]
+            )
             yield
 
     def _parents(self) -> Iterator[list[Found]]:
-        """The parents that the sentences name, page by page."""
+        """The parents that the sentences name, page by page, as if they were gone."""
         sources = [
             {"id": {"terms": {"field": "parent_id"}}},
             {"routing": {"terms": {"field": "parent_routing", "missing_bucket": True}}},
         ]
         composite: dict[str, Any] = {"size": _IDS, "sources": sources}
         body = {"size": 0, "aggs": {"parents": {"composite": composite}}}
-        self._ask("refreshing", lambda: self._client.indices.refresh(index=self._sentences))
+        refresh(self._client, self._sentences)
         while True:
-            answer: Mapping[str, Any] = search(self._client, self._sentences, body, retry=self._retry)
+            answer: Mapping[str, Any] = search(self._client, self._sentences, body)
             found = (answer.get("aggregations") or {}).get("parents") or {}
             keys = [bucket["key"] for bucket in found.get("buckets", ())]
             if keys:
@@ -229,11 +226,12 @@ class Keeper:
             composite["after"] = found["after_key"]
 
     def _count(self) -> int:
-        counted = self._ask("counting", lambda: self._client.count(index=self._index))
+        counted: dict[str, Any] = retrying(
+            lambda: self._client.count(index=self._index),
+            what=f"counting the documents of the index {self._index!r}",
+            retry=PATIENT,
+        )
         return int(counted["count"])
-
-    def _ask(self, what: str, call: Callable[[], Any]) -> Any:
-        return retrying(call, what=f"{what} index {self._index!r}", retry=self._retry)
 
 
 def _version(item: Mapping[str, Any]) -> int:

@@ -116,7 +116,7 @@ class SentenceWriter:
 
         Read from columns: `_source` holds the vectors.
         """
-        retrying(
+        retrying(  # it fails where the index is gone: a write would make it again, without its mapping
             lambda: self._client.indices.refresh(index=self._index),
             what=f"refreshing index {self._index!r}",
             retry=self._retry,
