@@ -5,6 +5,7 @@ from __future__ import annotations
 from opensearchpy import OpenSearch
 
 from trifuse.indexer.embedded import EmbeddedField, companions, embedded_fields
+from trifuse.indexer.errors import CopyRefused, CopyTaken, IndexMissing, IndexNotOurs
 from trifuse.indexer.refresh import restore_refresh
 from trifuse.indexer.sentences import keep_sentences
 
@@ -12,14 +13,31 @@ from trifuse.indexer.sentences import keep_sentences
 def targets_of(client: OpenSearch, index: str) -> list[EmbeddedField]:
     """Every vector field that goes by this name: of all indexes behind it, and of what belongs to them.
 
-    An index that is being embedded anew has two fields.
+    An index that is being embedded anew has two fields, or a copy with a field of its own.
 
     Raises:
-        IndexMissing, IndexNotOurs, SpaceMismatch: as `embedded_fields`.
+        IndexMissing, IndexNotOurs, SpaceMismatch: as `embedded_fields`; an index may lack vectors that has a
+            copy with some.
     """
-    own = embedded_fields(client, index)
-    others = [field for name in companions(client, index) for field in embedded_fields(client, name)]
+    from trifuse.indexer.copying import copies_of  # which imports sync
+
+    copies = [copy.index for copy in copies_of(client, index)]
+    try:
+        own = embedded_fields(client, index)
+    except IndexNotOurs:
+        if not copies:
+            raise
+        own = []
+    others = [field for name in [*companions(client, index), *copies] for field in _fields(client, name)]
     return list({(field.uuid, field.field): field for field in [*own, *others]}.values())
+
+
+def _fields(client: OpenSearch, name: str) -> list[EmbeddedField]:
+    """The vector fields of an index that belongs to another; none where it was deleted meanwhile."""
+    try:
+        return embedded_fields(client, name)
+    except IndexMissing:
+        return []
 
 
 def restore_all(client: OpenSearch, index: str) -> None:
@@ -31,14 +49,26 @@ def restore_all(client: OpenSearch, index: str) -> None:
 def keep_belongings(client: OpenSearch, index: str) -> list[str]:
     """Bring what is made from the index's documents in step with them, before it is looked for vectors.
 
+    Sentences first; then unfinished copies, which takes long where one was only begun.
+
     Returns:
-        What couldn't be done, a sentence each; it is tried again when the documents are written again.
+        What couldn't be done, a sentence each.
 
     Raises:
         IndexMissing, IndexBlocked: an index is gone, or takes no writes.
         ServerUnavailable: OpenSearch was away for longer than a restart takes.
     """
+    from trifuse.indexer.copying import catch_up, copies_of  # which import sync
+
+    refused: list[str] = []
     kept = keep_sentences(client, index)
     if kept.failed:
-        return [f"sentences of {kept.failed:,} documents of {index!r} were refused: {kept.reason}"]
-    return []
+        refused.append(f"sentences of {kept.failed:,} documents of {index!r} were refused: {kept.reason}")
+    for copy in copies_of(client, index):
+        try:
+            catch_up(client, copy)
+        except CopyTaken:
+            continue  # it is being switched to: whoever does that has it caught up
+        except CopyRefused as error:
+            refused.append(str(error))
+    return refused
