@@ -153,8 +153,11 @@ def copies_of(client: OpenSearch, index: str) -> list[Copy]:
     ]
 
 
-def find_copy(client: OpenSearch, name: str) -> Copy:
+def find_copy(client: OpenSearch, name: str, *phases: Phase) -> Copy:
     """The newest copy that a name means: of its alias, of its source, or the copy itself.
+
+    Args:
+        phases: those that are looked for first.
 
     Raises:
         IndexMissing: there is no such index or alias.
@@ -165,7 +168,8 @@ def find_copy(client: OpenSearch, name: str) -> Copy:
         raise CopyRefused(
             f"{name!r} has no copy: `trifuse attach {name} --copy` or `trifuse reembed {name}` make one"
         )
-    return found[-1]
+    wanted = [copy for copy in found if copy.standing.phase in phases]
+    return (wanted or found)[-1]
 
 
 def again(client: OpenSearch, copy: Copy) -> Copy:

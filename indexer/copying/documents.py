@@ -114,6 +114,11 @@ def carried(raw: bytes, field: str, before: Mapping[str, msgspec.Raw]) -> msgspe
     return msgspec.Raw(_joined(raw, parts, {MARKS, field}, added))
 
 
+def parts_of(raw: bytes) -> dict[str, msgspec.Raw]:
+    """A document's top-level parts, unparsed."""
+    return _parts.decode(raw)
+
+
 def content_of(raw: bytes, ours: Collection[str]) -> dict[str, bytes]:
     """The owner's own part of a document, as bytes by top-level name."""
     return {name: bytes(value) for name, value in _parts.decode(raw).items() if name not in ours}

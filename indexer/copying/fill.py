@@ -245,7 +245,7 @@ def _count(client: OpenSearch, index: str, shard: Shard, after: int) -> int:
 
 
 def _first_page(client: OpenSearch, index: str) -> int:
-    """Documents of a first page: from their average size on disk, which is a half of what they hold or less."""
+    """Documents of a first page: from their average size on disk, half of what they hold."""
     answer: dict[str, Any] = retrying(
         lambda: client.indices.stats(index=index, metric="docs,store"),
         what=f"the size of the index {index!r}",
@@ -253,7 +253,7 @@ def _first_page(client: OpenSearch, index: str) -> int:
     )
     total = answer["_all"]["primaries"]
     documents = max(1, total["docs"]["count"])
-    average = 2 * total["store"]["size_in_bytes"] // documents
+    average: int = 2 * total["store"]["size_in_bytes"] // documents
     return max(1, min(_FIRST_PAGE, PAGE_BYTES // max(1, average)))
 
 

@@ -1,4 +1,4 @@
-"""Write documents of the source into its copy, so that an older version never takes the place of a newer one."""
+"""Write documents of the source into its copy, an older version never over a newer one."""
 
 from __future__ import annotations
 
@@ -122,8 +122,6 @@ def through_door(client: OpenSearch, copy: Copy, actions: Iterable[Action]) -> I
         if outcome.status == _GONE and not outcome.ok:
             if not client.indices.exists(index=copy.index):
                 raise IndexMissing(f"the copy {copy.index!r} was deleted while it was filled: begin it again")
-            raise CopyTaken(
-                f"another process is switching to the copy {copy.index!r}: look again in a moment"
-            )
+            raise CopyTaken(f"another process is switching to the copy {copy.index!r}: look again soon")
         require_unblocked(outcome)
         yield outcome

@@ -1,0 +1,190 @@
+"""Let the alias stand for the source again, with everything that was written to the copy since the switch."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+from opensearchpy import OpenSearch
+from opensearchpy.exceptions import NotFoundError, OpenSearchException, RequestError
+
+from trifuse.encoder.marks import MARKS
+from trifuse.indexer.actions import Action
+from trifuse.indexer.bulk import stream_bulk
+from trifuse.indexer.copying.aliases import moves
+from trifuse.indexer.copying.blocks import block, flat_settings, unblock
+from trifuse.indexer.copying.body import PIPELINES
+from trifuse.indexer.copying.copies import Copy, Standing, door_name, find_copy, keep_standing
+from trifuse.indexer.copying.documents import carried, content_of, parts_of
+from trifuse.indexer.copying.fill import count_documents
+from trifuse.indexer.copying.raw import RawHit, RawItem, raw_documents, raw_pages
+from trifuse.indexer.copying.switch import has_moved
+from trifuse.indexer.cursors import read_shards
+from trifuse.indexer.errors import CopyRefused, IndexMissing
+from trifuse.indexer.outcomes import require_unblocked
+
+_FIRST_PAGE = 100
+_FINAL = "index.final_pipeline"
+
+
+class Returned(msgspec.Struct):
+    """What was carried back: documents that were written, and deleted, in the source."""
+
+    written: int = 0
+    deleted: int = 0
+
+
+def roll_back(client: OpenSearch, name: str) -> Returned:
+    """Switch back: changes of the copy since the switch go to the source, then the alias does.
+
+    The copy stays, is kept in step again, and can be switched to another time. Writers are refused (403)
+    while it lasts. Interrupted, it goes on when it is run again.
+
+    Args:
+        name: the alias, the copy or the source.
+
+    Raises:
+        CopyRefused: the copy wasn't switched to, or the source doesn't take a document.
+        IndexMissing: the source was deleted: there is nothing to go back to.
+    """
+    copy = find_copy(client, name, "switched", "returning")
+    if copy.standing.phase not in ("switched", "returning"):
+        raise CopyRefused(
+            f"the alias {copy.alias!r} stands for {copy.source!r}: there is nothing to go back from"
+        )
+    try:
+        found = client.indices.get_settings(index=copy.source, name="index.uuid")
+    except NotFoundError as error:
+        raise IndexMissing(
+            f"the index {copy.source!r} was deleted: there is nothing to go back to"
+        ) from error
+    if found[copy.source]["settings"]["index"]["uuid"] != copy.source_uuid:
+        raise CopyRefused(
+            f"the index {copy.source!r} is another than the one that was copied: it was made again"
+        )
+    copy = keep_standing(client, copy, msgspec.structs.replace(copy.standing, phase="returning"))
+    done = Returned()
+    if has_moved(client, copy):
+        done = _return(client, copy)
+    client.indices.put_settings(index=copy.index, body=dict.fromkeys(PIPELINES, "_none"))
+    unblock(client, copy.index)
+    keep_standing(client, copy, Standing("filling", copy.standing.door + 1))
+    return done
+
+
+def _return(client: OpenSearch, copy: Copy) -> Returned:
+    """Carry changes back, and move the aliases; where it can't be done, the copy is as it was."""
+    block(client, copy.index)
+    final = _open_source(client, copy)
+    try:
+        _return_mapping(client, copy)
+        done = _carry(client, copy)
+        client.indices.put_settings(index=copy.source, body={_FINAL: final})
+        held = client.indices.get_alias(index=copy.index)[copy.index]["aliases"]
+        actions = moves(held, old=copy.index, new=copy.source, alias=copy.alias)
+        door = door_name(copy.index, copy.standing.door + 1)
+        actions.append({"add": {"index": copy.index, "alias": door}})
+        client.indices.update_aliases(body={"actions": actions})
+    except BaseException:
+        # Where even this fails, running it again goes on.
+        with contextlib.suppress(OpenSearchException):
+            if has_moved(client, copy):
+                block(client, copy.source)
+                client.indices.put_settings(index=copy.source, body={_FINAL: final})
+                unblock(client, copy.index)
+                keep_standing(client, copy, msgspec.structs.replace(copy.standing, phase="switched"))
+        raise
+    return done
+
+
+def _return_mapping(client: OpenSearch, copy: Copy) -> None:
+    """Give the source the fields that the copy has got since."""
+    mapping = client.indices.get_mapping(index=copy.index)[copy.index]["mappings"]
+    properties = {
+        name: value
+        for name, value in mapping.get("properties", {}).items()
+        if name not in (MARKS, copy.field)
+    }
+    try:
+        client.indices.put_mapping(index=copy.source, body={"properties": properties})
+    except RequestError as error:
+        info: Any = error.info
+        raise CopyRefused(
+            f"the index {copy.source!r} can't have the mapping that its copy has now "
+            f"({info['error']['reason']}): there is no way back; `trifuse reembed` goes on from here"
+        ) from error
+
+
+def _open_source(client: OpenSearch, copy: Copy) -> str:
+    """Let documents into the source that went through its pipelines once; the final one, to be set again.
+
+    The copy has had the same one since the switch, so that it is known also where this was interrupted.
+    """
+    final: str = flat_settings(client, copy.index).get(_FINAL, "_none")
+    client.indices.put_settings(index=copy.source, body={_FINAL: "_none"})
+    unblock(client, copy.source)
+    return final
+
+
+def _carry(client: OpenSearch, copy: Copy) -> Returned:
+    """Make the source's documents those of the copy."""
+    client.indices.refresh(index=copy.index)
+    done = Returned()
+    for shard in read_shards(client, copy.index):
+        history, seq_no = copy.standing.switched_at.get(str(shard.number), ("", -1))
+        after = seq_no if history == shard.history else -1
+        for page in raw_pages(
+            client, copy.index, shard.number, after=after, upto=shard.checkpoint, first_page=_FIRST_PAGE
+        ):
+            wanted = [(hit.id, hit.routing) for hit in page]
+            there = raw_documents(client, copy.source, wanted)
+            done.written += _write(client, _changed(copy, page, there))
+    client.indices.refresh(index=copy.source)
+    if count_documents(client, copy.source) > count_documents(client, copy.index):
+        done.deleted = _write(client, _deletions(client, copy))
+    return done
+
+
+def _changed(copy: Copy, page: Sequence[RawHit], there: Sequence[RawItem]) -> Iterator[Action]:
+    """What writes the documents of a page that differ: a worker's vector alone is no change."""
+    ours = {MARKS, copy.field, *copy.drop}
+    for hit, item in zip(page, there, strict=True):
+        raw = bytes(hit.source)
+        before = bytes(item.source) if item.found else b"{}"
+        if item.found and content_of(raw, ours) == content_of(before, ours):
+            continue
+        kept = {name: value for name, value in parts_of(before).items() if name in (MARKS, *copy.drop)}
+        source = carried(raw, copy.field, kept)
+        yield Action(op="index", index=copy.source, id=hit.id, routing=hit.routing, source=source)
+
+
+def _deletions(client: OpenSearch, copy: Copy) -> Iterator[Action]:
+    for shard in read_shards(client, copy.source):
+        for page in raw_pages(
+            client,
+            copy.source,
+            shard.number,
+            after=-1,
+            upto=shard.checkpoint,
+            first_page=_FIRST_PAGE,
+            source=False,
+        ):
+            wanted = [(hit.id, hit.routing) for hit in page]
+            for hit, item in zip(page, raw_documents(client, copy.index, wanted, source=False), strict=True):
+                if not item.found:
+                    yield Action(op="delete", index=copy.source, id=hit.id, routing=hit.routing)
+
+
+def _write(client: OpenSearch, actions: Iterator[Action]) -> int:
+    count = 0
+    for outcome in stream_bulk(client, actions, params={"pipeline": "_none"}):
+        require_unblocked(outcome)
+        if not outcome.ok:
+            raise CopyRefused(
+                f"the document {outcome.action.id!r} can't go back to {outcome.action.index!r} "
+                f"({outcome.error}: {outcome.reason}): correct it in the copy, then do the same again"
+            )
+        count += 1
+    return count

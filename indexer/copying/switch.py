@@ -1,0 +1,129 @@
+"""Let the alias stand for the copy: in one request, and only where the copy has everything.
+
+Writers of the source are refused (403) from the last catching up on, which is a moment; and by the source's
+own name for good, so that nobody's write is lost without a word.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import msgspec
+from opensearchpy import OpenSearch
+from opensearchpy.exceptions import OpenSearchException
+
+from trifuse.indexer.copying.aliases import moves
+from trifuse.indexer.copying.blocks import block, give_settings, is_blocked, unblock
+from trifuse.indexer.copying.check import content_faults, faults_of
+from trifuse.indexer.copying.copies import Copy, Standing, again, door_name, keep_standing
+from trifuse.indexer.copying.fill import catch_up
+from trifuse.indexer.cursors import read_shards
+from trifuse.indexer.errors import CopyRefused, CopyTaken
+
+_PASSES = 5
+_LITTLE = 100
+"""Writes of the source that are caught up with while its writers wait."""
+
+
+def switch(client: OpenSearch, copy: Copy) -> Copy:
+    """Switch the alias to the copy; what was switched before, or in part, is well too. The copy so.
+
+    Documents that were edited in the last moment may still wait for their vector, as after any edit.
+
+    Raises:
+        CopyRefused: the copy isn't complete, or can't be switched to; the source is as it was before.
+        CopyTaken: another process is at it.
+    """
+    copy = again(client, copy)
+    if copy.standing.phase == "switched":
+        return copy
+    if has_moved(client, copy):
+        return _settle(client, copy)
+    _require_alias(client, copy)
+    if copy.standing.phase == "filling":
+        _require(faults_of(client, copy))
+        for _ in range(_PASSES):
+            if catch_up(client, copy).lag <= _LITTLE:
+                break
+    blocked = copy.standing.blocked if copy.standing.phase == "switching" else is_blocked(client, copy.source)
+    standing = Standing("switching", copy.standing.door + 1, blocked)
+    before, copy = copy, keep_standing(client, copy, standing)
+    try:
+        _new_door(client, before, copy)
+        block(client, copy.source)
+        catch_up(client, copy)
+        _require(content_faults(client, copy))
+        copy = _note_shards(client, copy)
+        give_settings(client, copy.source, copy.index)
+        _move(client, copy)
+    except BaseException:
+        # Where even this fails, running it again finishes or reverts.
+        with contextlib.suppress(OpenSearchException):
+            if has_moved(client, copy):
+                _settle(client, copy)
+            else:
+                revert(client, copy)
+        raise
+    return _settle(client, copy)
+
+
+def revert(client: OpenSearch, copy: Copy) -> None:
+    """Leave off switching: writers write the source again. Where another process is at it, it goes on."""
+    now = again(client, copy).standing
+    if now.phase != "switching" or now.door != copy.standing.door:
+        return
+    if not now.blocked:
+        unblock(client, copy.source)
+    keep_standing(client, copy, Standing("filling", now.door))
+
+
+def has_moved(client: OpenSearch, copy: Copy) -> bool:
+    """Whether the alias stands for the copy."""
+    found: dict[str, Any] = client.indices.get_alias(index=copy.index)
+    return copy.alias in found[copy.index]["aliases"]
+
+
+def _require_alias(client: OpenSearch, copy: Copy) -> None:
+    behind = set(client.indices.get(index=copy.alias, params={"ignore_unavailable": "true"}))
+    if behind - {copy.source}:
+        raise CopyRefused(
+            f"the alias {copy.alias!r} stands for {sorted(behind)}, and not for {copy.source!r} alone: put "
+            "it right, or abandon the copy"
+        )
+
+
+def _require(faults: list[str]) -> None:
+    if faults:
+        raise CopyRefused("the copy isn't complete: " + "; ".join(faults))
+
+
+def _new_door(client: OpenSearch, before: Copy, copy: Copy) -> None:
+    """From now on only who knows that the source stands still writes into the copy."""
+    held: dict[str, Any] = client.indices.get_alias(index=copy.index)[copy.index]["aliases"]
+    doors = [name for name in held if name.startswith(door_name(copy.index, 0)[:-1])]
+    actions = [{"remove": {"index": copy.index, "alias": name}} for name in doors if name != copy.door]
+    actions.append({"add": {"index": copy.index, "alias": copy.door}})
+    client.indices.update_aliases(body={"actions": actions})
+
+
+def _note_shards(client: OpenSearch, copy: Copy) -> Copy:
+    """Keep how far the copy's own writes had come: what comes later is the owner's."""
+    shards = {
+        str(shard.number): (shard.history, shard.checkpoint) for shard in read_shards(client, copy.index)
+    }
+    return keep_standing(client, copy, msgspec.structs.replace(copy.standing, switched_at=shards))
+
+
+def _move(client: OpenSearch, copy: Copy) -> None:
+    now = again(client, copy).standing
+    if now.door != copy.standing.door or not is_blocked(client, copy.source):
+        raise CopyTaken(f"another process is switching to the copy {copy.index!r}: look again soon")
+    aliases = client.indices.get_alias(index=copy.source)[copy.source]["aliases"]
+    actions = moves(aliases, old=copy.source, new=copy.index, alias=copy.alias, door=copy.door)
+    client.indices.update_aliases(body={"actions": actions})
+
+
+def _settle(client: OpenSearch, copy: Copy) -> Copy:
+    now = again(client, copy).standing
+    return keep_standing(client, copy, msgspec.structs.replace(now, phase="switched"))
