@@ -10,6 +10,7 @@ TrifuseError
     │   └── CopyTaken       another process is switching to the same copy
     ├── IndexMissing        there is no index by that name
     ├── AttachRefused       an index can't take vectors as it was asked to
+    ├── ReembedRefused      an index isn't where the step that was asked for begins
     ├── DetachUnfinished    documents still hold vectors, since others keep changing them
     ├── PathNotFound        there is no file or folder at a path that was given
     ├── RegistryError       the registry's API refused, or didn't answer in all retries
@@ -67,6 +68,10 @@ class RegistryError(IndexerError):
 
 class AttachRefused(IndexerError):
     """An index can't take vectors as it was asked to; the message says what stands in the way."""
+
+
+class ReembedRefused(IndexerError):
+    """An index isn't where the step that was asked for begins; the message says what to do instead."""
 
 
 class DetachUnfinished(IndexerError):

@@ -21,6 +21,7 @@ from trifuse.deploy.cli import (
     fetch,
     load,
     profile,
+    reembed,
     search,
     services,
     study,
@@ -66,6 +67,7 @@ evaluate.register(app)
 fetch.register(app)
 load.register(app)
 profile.register(app)
+reembed.register(app)
 search.register(app)
 services.register(app)
 study.register(app)

@@ -1,0 +1,216 @@
+"""`trifuse reembed`: another encoder for a live index."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from opensearchpy import OpenSearch
+
+from trifuse.deploy.cli.common import (
+    BrokerOption,
+    EncoderOption,
+    JsonOption,
+    OpenSearchOption,
+    RedisOption,
+    emit,
+    err,
+    fail,
+    index_name,
+    print_lines,
+)
+from trifuse.deploy.cli.sync import progress_bars
+from trifuse.deploy.config import Settings, celery_app, opensearch_client, require_opensearch, resolve
+from trifuse.encoder.registry import describe_encoder
+from trifuse.encoder.spaces import EncoderSpace
+from trifuse.indexer.reembed import (
+    Filled,
+    abandon,
+    begin,
+    fill,
+    finish,
+    left_in_old_space,
+    roll_back,
+    stage_of,
+    switch,
+)
+
+NameArgument = Annotated[
+    str, typer.Argument(metavar="INDEX", help="The index, or an alias of one.", callback=index_name)
+]
+TextOption = Annotated[
+    str | None, typer.Option("--text", help="Other fields to embed than now, by their paths: title,abstract")
+]
+BumpOption = Annotated[
+    bool, typer.Option("--accept-version-bump", help="Versions of documents may go up: no writer minds.")
+]
+NoSwitchOption = Annotated[
+    bool, typer.Option("--no-switch", help="Only fill; queries stay as they are until --switch.")
+]
+SwitchOption = Annotated[bool, typer.Option("--switch", help="Have queries go by the new vectors.")]
+RollbackOption = Annotated[bool, typer.Option("--rollback", help="Have queries go by the old ones again.")]
+AbandonOption = Annotated[
+    bool, typer.Option("--abandon", help="Before the switch: take the new vectors out again.")
+]
+FinishOption = Annotated[bool, typer.Option("--finish", help="After the switch: take the old vectors out.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("reembed")(reembed_command)
+
+
+def reembed_command(
+    index: NameArgument,
+    text: TextOption = None,
+    no_switch: NoSwitchOption = False,
+    to_new: SwitchOption = False,
+    rollback: RollbackOption = False,
+    to_abandon: AbandonOption = False,
+    to_finish: FinishOption = False,
+    accept_version_bump: BumpOption = False,
+    as_json: JsonOption = False,
+    opensearch: OpenSearchOption = None,
+    redis: RedisOption = None,
+    broker: BrokerOption = None,
+    encoder: EncoderOption = None,
+) -> None:
+    """Give an index the vectors of another encoder, beside those that it has, and then switch to them.
+
+    Queries go by the old vectors until the switch, which comes when all documents have the new one; they
+    need a worker of the new encoder. Interrupted, the same command goes on. Until [bold]--finish[/bold] one
+    command leads back.
+
+    Example: [bold]trifuse reembed trials --encoder e5-small-v2-int8 --no-switch[/bold], then
+    [bold]trifuse reembed trials --switch[/bold]
+    """
+    steps = {"--switch": to_new, "--rollback": rollback, "--abandon": to_abandon, "--finish": to_finish}
+    chosen = [name for name, given in steps.items() if given]
+    if len(chosen) > 1 or (chosen and (no_switch or text)):
+        raise typer.BadParameter("one step at a time; --text and --no-switch go with --encoder alone")
+    settings = resolve(opensearch=opensearch, redis=redis, broker=broker, encoder=encoder)
+    client = require_opensearch(opensearch_client(settings), settings)
+    if chosen:
+        _step(client, index, chosen[0], as_json=as_json)
+        return
+    paths = tuple(path.strip() for path in (text or "").split(",") if path.strip())
+    what = begin(
+        client,
+        index,
+        _encoder(client, index, encoder, settings),
+        text=paths,
+        accept_version_bump=accept_version_bump,
+    )
+    if what not in ("begin", "resume"):
+        _tell(client, index, _SAID[what].format(index), as_json=as_json)
+        return
+    filled = _fill(client, index, settings)
+    if no_switch or filled.stalled or filled.pending:
+        said = f"the new vectors of {index!r} aren't served: `trifuse reembed {index} --switch` does that"
+        _tell(client, index, said, filled, as_json=as_json)
+        _end(filled)
+        return
+    switched = switch(client, index)
+    _tell(client, index, _SWITCHED.format(index), filled, as_json=as_json)
+    _end(switched)
+
+
+_SWITCHED = (
+    "queries of {0!r} go by the new vectors: `trifuse reembed {0} --rollback` leads back, --finish takes the "
+    "old ones out"
+)
+_SAID = {
+    "current": "{0!r} has the vectors of this encoder: nothing to do",
+    "tower": "only queries of {0!r} are encoded otherwise: its vectors stay, and its _meta names the new "
+    "query tower; past queries follow with `trifuse clicks rebuild --index {0}`",
+    "switched": _SWITCHED,
+}
+
+
+def _encoder(client: OpenSearch, index: str, given: str | None, settings: Settings) -> EncoderSpace:
+    """The encoder that was named, or the one that is under way."""
+    if given is not None:
+        return describe_encoder(settings.encoder)
+    stage = stage_of(client, index)
+    if stage.step == "filling" and stage.other_space is not None:
+        return stage.other_space.encoder
+    if stage.step == "switched":
+        return stage.space.encoder
+    raise typer.BadParameter("name the new encoder", param_hint="--encoder")
+
+
+def _fill(client: OpenSearch, index: str, settings: Settings) -> Filled:
+    # Celery takes half a second to import.
+    from trifuse.worker.broker import check_broker
+    from trifuse.worker.enqueue import celery_enqueue
+    from trifuse.worker.inspection import is_listening
+
+    app = celery_app(settings)
+    check_broker(app.conf.broker_url)
+    with progress_bars(shown=True) as step:
+        return fill(
+            client,
+            index,
+            celery_enqueue(app),
+            listening=lambda space: is_listening(app, space.encoder),
+            progress=step,
+        )
+
+
+def _step(client: OpenSearch, index: str, step: str, *, as_json: bool) -> None:
+    filled = None
+    if step == "--switch":
+        filled = switch(client, index)
+        said = _SWITCHED.format(index)
+    elif step == "--rollback":
+        roll_back(client, index)
+        said = (
+            f"queries of {index!r} go by the old vectors again: `trifuse reembed {index} --switch` leads to "
+            "the new ones, --abandon takes these out"
+        )
+    else:
+        done = (abandon if step == "--abandon" else finish)(client, index)
+        said = (
+            f"took the {'new' if step == '--abandon' else 'old'} vectors out of {done:,} documents; the "
+            "mapping keeps the field, which is empty now: OpenSearch takes none out of a mapping"
+        )
+    _tell(client, index, said, filled, as_json=as_json)
+    if filled is not None:
+        _end(filled)
+
+
+def _tell(client: OpenSearch, index: str, said: str, filled: Filled | None = None, *, as_json: bool) -> None:
+    """The counts, where the index stands now, and what to do about its sentences."""
+    stage = stage_of(client, index)
+    counted = filled or Filled(0, 0, 0, 0)
+    if as_json:
+        about: dict[str, Any] = {
+            "step": stage.step,
+            "serving": stage.serving,
+            "encoder": stage.space.encoder.encoder,
+            "failures": list(counted.failures),
+        }
+        keys = ("pending", "embedded", "skipped", "failed")
+        emit({**{key: getattr(counted, key) for key in keys}, **about})
+    else:
+        print_lines([said])
+    for sentences, name in left_in_old_space(client, index):
+        err.print(
+            f"trifuse: the sentences {sentences!r} stay with the encoder {name!r}: `trifuse reembed "
+            f"{sentences} --encoder {stage.space.encoder.encoder}` changes them as well",
+            style="yellow",
+            markup=False,
+            soft_wrap=True,
+        )
+
+
+def _end(filled: Filled) -> None:
+    """End with 1 where something failed, or stayed pending."""
+    for line in filled.failures:
+        err.print(f"trifuse: {line}", markup=False, soft_wrap=True)
+    if filled.stalled:
+        fail(filled.stalled)
+    if filled.pending:
+        fail(f"{filled.pending:,} documents are still pending: the same command goes on")
+    if filled.failed:
+        fail(f"{filled.failed:,} documents can't be embedded: the index trifuse-failed says why")

@@ -1,0 +1,178 @@
+"""The second vector field of an index: added to its mapping, taken out of its documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+from opensearchpy import OpenSearch
+from opensearchpy.exceptions import NotFoundError
+
+from trifuse.encoder.marks import MARKS, VECTOR_FIELD, space_path
+from trifuse.encoder.spaces import Space, next_field
+from trifuse.indexer.cursors import forget_cursors
+from trifuse.indexer.embedded import QUERIES_PREFIX, EmbeddedField
+from trifuse.indexer.errors import DetachUnfinished, IndexMissing, IndexNotOurs
+from trifuse.indexer.failures import FAILED_INDEX
+from trifuse.indexer.mapping import marks_property, vector_property
+from trifuse.indexer.names import name_fault
+from trifuse.indexer.reembed.stage import Stage, meta_begun, meta_done, meta_dropping, read_stage
+
+_BATCH = 5_000
+_IDLE = 10
+_TIMEOUT_S = 300
+_SCRIPT = """
+Map holder = ctx._source;
+for (int i = 0; i < params.path.length - 1 && holder != null; i++) {
+  def next = holder.get(params.path[i]);
+  holder = next instanceof Map ? next : null;
+}
+if (holder != null) { holder.remove(params.path[params.path.length - 1]); }
+ctx._source.remove(params.field);
+def marks = ctx._source.get('trifuse');
+if (marks instanceof Map && marks.get('fields') instanceof Map) { marks.get('fields').remove(params.field); }
+"""
+
+
+class Held(msgspec.Struct, frozen=True):
+    """One index as it is: what `_meta` says, and what the mapping has.
+
+    Args:
+        aliases: names that it is reached by, too.
+    """
+
+    index: str
+    uuid: str
+    shards: int
+    knn: bool
+    meta: Mapping[str, Any]
+    properties: Mapping[str, Any]
+    aliases: tuple[str, ...]
+
+    @property
+    def stage(self) -> Stage:
+        """How far it has come."""
+        return read_stage(self.index, self.meta)
+
+    def target(self, field: str, space: Space) -> EmbeddedField:
+        """One of its vector fields."""
+        return EmbeddedField(self.index, self.uuid, self.shards, field, space)
+
+
+def read_index(client: OpenSearch, name: str) -> Held:
+    """The one index behind a name.
+
+    Raises:
+        IndexMissing: there is none.
+        IndexNotOurs: the name stands for several.
+    """
+    if fault := name_fault(name):
+        raise IndexMissing(f"{name!r} can't be the name of an index or alias: {fault}")
+    try:
+        found: dict[str, Any] = client.indices.get(index=name)
+    except NotFoundError as error:
+        raise IndexMissing(f"there is no index or alias {name!r}: give the name of one") from error
+    if len(found) != 1:
+        raise IndexNotOurs(
+            f"{name!r} stands for {', '.join(map(repr, sorted(found)))}: embed each of these anew by its name"
+        )
+    ((index, entry),) = found.items()
+    settings = entry["settings"]["index"]
+    return Held(
+        index,
+        settings["uuid"],
+        int(settings["number_of_shards"]),
+        settings.get("knn") == "true",
+        entry["mappings"].get("_meta") or {},
+        entry["mappings"].get("properties", {}),
+        tuple(sorted(entry.get("aliases", {}))),
+    )
+
+
+def past_queries_of(client: OpenSearch, held: Held) -> list[Held]:
+    """The indexes of past queries that belong to an index by any of its names, and have vectors."""
+    names = [f"{QUERIES_PREFIX}{name}" for name in (held.index, *held.aliases)]
+    found = [read_index(client, name) for name in names if client.indices.exists(index=name)]
+    return [each for each in found if (each.meta.get("trifuse") or {}).get("fields")]
+
+
+def add_field(client: OpenSearch, held: Held, space: Space) -> None:
+    """Map one more vector field, and name it in `_meta` as the one that is being filled.
+
+    One that was in use before is never taken again: vectors of its old space may be left in it.
+    """
+    new = next_field(held.properties, VECTOR_FIELD)
+    # Without k-NN a method is refused, and none is needed.
+    bare = {"type": "knn_vector", "dimension": space.encoder.dimension}
+    properties = {new: vector_property(space) if held.knn else bare, MARKS: marks_property([new])}
+    put_meta(client, held, meta_begun(held.meta, held.stage.serving, new, space), properties)
+
+
+def put_meta(
+    client: OpenSearch, held: Held, meta: Mapping[str, Any], properties: Mapping[str, Any] | None = None
+) -> None:
+    """Write `_meta`, and what is added to the mapping, in one request."""
+    body = {"_meta": meta, **({"properties": properties} if properties else {})}
+    client.indices.put_mapping(index=held.index, body=body)
+
+
+def drop_field(client: OpenSearch, held: Held, *, progress: Callable[[int], None] | None = None) -> int:
+    """Take the field that isn't served out of use, then out of the documents; how many had it.
+
+    Interrupted, it goes on when it is called again.
+
+    Raises:
+        DetachUnfinished: other writers keep changing what is to be cleaned.
+    """
+    stage = held.stage
+    if stage.other is None or stage.other_space is None:
+        return 0
+    if stage.step != "dropping":
+        put_meta(client, held, meta_dropping(held.meta, stage.other))
+    done = 0
+    for count in _clean(client, held.index, stage.other):
+        done += count
+        if progress is not None:
+            progress(done)
+    forget_cursors(client, held.target(stage.other, stage.other_space))
+    ours = [{"term": {"uuid": held.uuid}}, {"term": {"field": stage.other}}]
+    client.delete_by_query(
+        index=FAILED_INDEX,
+        body={"query": {"bool": {"filter": ours}}},
+        params={"ignore_unavailable": "true", "conflicts": "proceed", "refresh": "true"},
+    )
+    now = read_index(client, held.index)
+    put_meta(client, now, meta_done(now.meta))
+    return done
+
+
+def _clean(client: OpenSearch, index: str, field: str) -> Iterator[int]:
+    """Take vector and mark out of the documents until none is left; yields how many at a time.
+
+    A document that another writer changes at the same time is met again in the next round.
+    """
+    marked = [{"exists": {"field": path}} for path in (field, space_path(field))]
+    query = {"bool": {"should": marked, "minimum_should_match": 1}}
+    script = {
+        "lang": "painless",
+        "source": _SCRIPT,
+        "params": {"field": field, "path": field.split(".")},
+    }
+    params = {"conflicts": "proceed", "pipeline": "_none", "max_docs": _BATCH, "refresh": "true"}
+    idle = 0
+    while True:
+        client.indices.refresh(index=index)
+        left = int(client.count(index=index, body={"query": query})["count"])
+        if not left:
+            return
+        answer: dict[str, Any] = client.update_by_query(
+            index=index, body={"query": query, "script": script}, params=params, request_timeout=_TIMEOUT_S
+        )
+        yield int(answer["updated"])
+        idle = 0 if answer["updated"] else idle + 1
+        if idle == _IDLE:
+            raise DetachUnfinished(
+                f"{left:,} documents of {index!r} still hold vectors of {field!r}: other writers change them "
+                f"all the time, or they are refused ({str(answer.get('failures'))[:200]}); do the same again"
+            )
