@@ -17,6 +17,7 @@ from trifuse.indexer.retry import worth_retrying
 from trifuse.worker.deliveries import GIVE_UP_AT, SPLIT_AT, redelivery
 from trifuse.worker.embedding import embed, give_up
 from trifuse.worker.enqueue import EMBED_TASK, celery_enqueue, messages_waiting
+from trifuse.worker.inspection import runs_elsewhere
 from trifuse.worker.sweep import SWEEP_TASK, sweep
 
 logger = logging.getLogger(__name__)
@@ -80,7 +81,14 @@ def embed_task(self: Any, index: str, field: str, ids: list[Any]) -> None:
 
 @shared_task(bind=True, name=SWEEP_TASK, ignore_result=True, acks_late=False)  # type: ignore[untyped-decorator]
 def sweep_task(self: Any) -> None:
-    """Queue what lacks its vector in every index. One that is lost isn't sent again: the next one comes."""
+    """Queue what lacks its vector in every index. One that is lost isn't sent again: the next one comes.
+
+    Where an earlier one is still at it (a copy may take hours to be caught up) nothing is done: sweeps must
+    not take all of a worker's processes.
+    """
+    if runs_elsewhere(self.app, SWEEP_TASK, self.request.id):
+        logger.info("sweep: another one is under way")
+        return
     report = sweep(
         self.app.resources.client(), celery_enqueue(self.app), lambda queue: messages_waiting(self.app, queue)
     )

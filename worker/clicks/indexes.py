@@ -9,7 +9,7 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError, RequestError
 
 from trifuse.encoder.marks import VECTOR_FIELD
-from trifuse.encoder.spaces import EncoderSpace, Space, spaces_in_meta
+from trifuse.encoder.spaces import EncoderSpace, Space, serving_field, spaces_in_meta
 from trifuse.indexer.mapping import index_body
 from trifuse.indexer.names import name_fault
 from trifuse.ranker.clicks.past_queries import queries_index, query_space
@@ -100,18 +100,19 @@ def encoder_of(client: OpenSearch, index: str) -> EncoderSpace | None:
     # By a pattern the log's own indexes would be several, too.
     if fault := name_fault(index):
         raise SearchIndexMissing(f"clicks belong to one index or alias, and {index!r} is none: {fault}")
-    for spaces in _spaces(client, index):
-        space = spaces.get(VECTOR_FIELD) or next(iter(spaces.values()), None)
-        if space is not None:
-            return space.encoder
+    for meta in _metas(client, index):
+        serving = serving_field(meta)
+        if serving is not None:
+            return spaces_in_meta(meta)[serving].encoder
     return None
 
 
-def ensure_log(client: OpenSearch, index: str) -> Space | None:
+def ensure_log(client: OpenSearch, index: str) -> dict[str, Space]:
     """Make the indexes of an index's click log where they are missing.
 
     Returns:
-        the space of the past queries' vectors; None where they have none.
+        the vector fields of the past queries, and their spaces: none, one, or two while the index is being
+        embedded anew.
 
     Raises:
         SearchIndexMissing: there is no such search index.
@@ -119,11 +120,11 @@ def ensure_log(client: OpenSearch, index: str) -> Space | None:
     encoder = encoder_of(client, index)
     ensure(client, events_index(index), events_body())
     ensure(client, queries_index(index), queries_body(query_space(encoder) if encoder else None))
-    return _spaces(client, queries_index(index))[0].get(VECTOR_FIELD)
+    return spaces_in_meta(_metas(client, queries_index(index))[0])
 
 
 def drop_other_space(client: OpenSearch, index: str) -> bool:
-    """Delete the past queries of an index where their vectors are of another encoder than the index's.
+    """Delete the past queries of an index where none of their vectors are of the index's encoder.
 
     Returns:
         whether it did; `ensure_log` makes the index again, and a rebuild fills it.
@@ -132,13 +133,14 @@ def drop_other_space(client: OpenSearch, index: str) -> bool:
     name = queries_index(index)
     if not client.indices.exists(index=name):
         return False
-    if _spaces(client, name)[0].get(VECTOR_FIELD) == (query_space(encoder) if encoder else None):
+    known = list(spaces_in_meta(_metas(client, name)[0]).values())
+    if known == [] if encoder is None else query_space(encoder) in known:
         return False
     client.indices.delete(index=name)
     return True
 
 
-def _spaces(client: OpenSearch, index: str) -> list[dict[str, Space]]:
+def _metas(client: OpenSearch, index: str) -> list[dict[str, Any] | None]:
     try:
         found = client.indices.get_mapping(index=index)
     except NotFoundError:
@@ -146,4 +148,4 @@ def _spaces(client: OpenSearch, index: str) -> list[dict[str, Space]]:
             f"there is no index {index!r} that clicks could belong to: load it first (trifuse load), "
             "or check the name (--index)"
         ) from None
-    return [spaces_in_meta(found[name]["mappings"].get("_meta")) for name in sorted(found)]
+    return [found[name]["mappings"].get("_meta") for name in sorted(found)]

@@ -19,7 +19,6 @@ import msgspec
 from opensearchpy import OpenSearch
 from redis.exceptions import RedisError
 
-from trifuse.encoder.marks import VECTOR_FIELD
 from trifuse.indexer.errors import HintsUndelivered
 from trifuse.indexer.hints import Enqueue
 from trifuse.ranker.clicks.decay import HALF_LIFE_DAYS
@@ -104,7 +103,7 @@ class Intake:
         self._pairs = pairs
         self._enqueue = enqueue
         self._clock = clock
-        self._space = ensure_log(client, index)
+        self._spaces = ensure_log(client, index)
         self._curve = curve(client, index)
 
     def take(
@@ -224,12 +223,11 @@ class Intake:
         return _clicks(items, counted.counted), _clicks(items, counted.over_cap), gone
 
     def _hint(self, ids: Sequence[str]) -> None:
-        if self._enqueue is None or self._space is None or not ids:
+        if self._enqueue is None or not ids:
             return
         try:
-            self._enqueue(
-                queries_index(self._index), VECTOR_FIELD, self._space, [(query, None) for query in ids]
-            )
+            for field, space in self._spaces.items():
+                self._enqueue(queries_index(self._index), field, space, [(query, None) for query in ids])
         except HintsUndelivered as error:
             logger.warning("%s", error)
             self._enqueue = None  # the next ones would wait for the broker in vain, too

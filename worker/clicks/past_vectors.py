@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from opensearchpy import OpenSearch
 
-from trifuse.encoder.marks import MARKS, VECTOR_FIELD
+from trifuse.encoder.marks import MARKS
+from trifuse.encoder.spaces import spaces_in_meta
 from trifuse.indexer.bulk import Action, bulk
 from trifuse.indexer.errors import ServerUnavailable
 from trifuse.ranker.clicks.past_queries import queries_index
@@ -36,12 +37,11 @@ def drop_vectors_of(client: OpenSearch, index: str, texts: Mapping[str, str]) ->
         ServerUnavailable: OpenSearch didn't take them.
     """
     name, pending = queries_index(index), list(texts)
+    excluded = ",".join([MARKS, *_vector_fields(client, name)])
     for _ in range(_ROUNDS):
         if not pending:
             return
-        found = client.mget(
-            index=name, body={"ids": pending}, params={"_source_excludes": f"{VECTOR_FIELD},{MARKS}"}
-        )
+        found = client.mget(index=name, body={"ids": pending}, params={"_source_excludes": excluded})
         changed = [
             doc for doc in found["docs"] if doc.get("found") and doc["_source"]["text"] != texts[doc["_id"]]
         ]
@@ -64,3 +64,8 @@ def drop_vectors_of(client: OpenSearch, index: str, texts: Mapping[str, str]) ->
         raise ServerUnavailable(
             f"{len(pending)} past queries of {name!r} were written by others {_ROUNDS} times over: try again"
         )
+
+
+def _vector_fields(client: OpenSearch, name: str) -> list[str]:
+    found = client.indices.get_mapping(index=name)
+    return [field for entry in found.values() for field in spaces_in_meta(entry["mappings"].get("_meta"))]

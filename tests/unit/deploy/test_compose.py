@@ -86,3 +86,17 @@ def test_the_image_runs_the_installed_app_and_not_as_root(dockerfile: str) -> No
     assert last_user not in ("root", "0")
     assert "celery -A trifuse.worker.app worker" in dockerfile
     assert re.findall(r"^WORKDIR (\S+)$", dockerfile, re.MULTILINE)[-1] == "/var/lib/trifuse"
+
+
+def test_the_sweep_and_the_watch_run_the_workers_image_on_its_services(compose: dict[str, Any]) -> None:
+    worker, beat, watch = (compose["services"][name] for name in ("worker", "beat", "watch"))
+
+    assert {beat["image"], watch["image"]} == {worker["image"]}
+    assert watch["environment"] == worker["environment"]
+    sweep = {"TRIFUSE_SWEEP_S": f"${{TRIFUSE_SWEEP_S:-{Settings().sweep_s}}}"}
+    assert beat["environment"] == worker["environment"] | sweep
+    assert beat["command"][:4] == ["celery", "-A", "trifuse.worker.app", "beat"]
+    assert watch["command"][:2] == ["trifuse", "sync"]
+    assert watch["profiles"] == ["watch"]
+    # The image's own check asks a worker for its health, which these aren't.
+    assert beat["healthcheck"] == watch["healthcheck"] == {"disable": True}

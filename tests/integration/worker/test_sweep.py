@@ -1,0 +1,131 @@
+"""The sweep: what lacks its vector is queued without anybody asking, and nothing stops it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from opensearchpy import OpenSearch
+
+from trifuse.deploy.local.processes import stop
+from trifuse.deploy.local.workers import start_beat
+from trifuse.encoder.marks import VECTOR_FIELD
+from trifuse.encoder.spaces import Space
+from trifuse.encoder.templates import TextTemplate
+from trifuse.indexer.counts import counts
+from trifuse.indexer.hints import Hint, queue_name
+from trifuse.indexer.mapping import index_body
+from trifuse.worker import sweep as module
+from trifuse.worker.app import create_app
+from trifuse.worker.enqueue import celery_enqueue, messages_waiting
+from trifuse.worker.settings import Settings
+from trifuse.worker.sweep import sweep
+
+
+class Queue:
+    """Keeps what is queued for the indexes of one test: others have theirs in the same OpenSearch."""
+
+    def __init__(self) -> None:
+        self.hints: list[tuple[str, str, Hint]] = []
+
+    def __call__(self, index: str, field: str, space: Space, ids: Sequence[Hint], /) -> None:
+        self.hints += [(index, field, hint) for hint in ids]
+
+
+@pytest.fixture(autouse=True)
+def _own_indexes_only(monkeypatch: pytest.MonkeyPatch, index_name: str) -> None:
+    found = module._own_indexes
+    monkeypatch.setattr(
+        module, "_own_indexes", lambda client: [name for name in found(client) if index_name in name]
+    )
+
+
+def nobody(queue: str) -> int:
+    return 0
+
+
+def test_what_is_pending_is_queued_in_every_index_and_a_bad_one_stops_none(
+    client: OpenSearch, make_library: Callable[..., Any], index_name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    fields = {VECTOR_FIELD: {"id": "of a later version", "encoder": {"new": 1}}}
+    client.indices.create(
+        index=f"{index_name}-a", body={"mappings": {"_meta": {"trifuse": {"fields": fields}}}}
+    )
+    for suffix in "bc":
+        make_library(f"{index_name}-{suffix}").put("1", "The lighthouse")
+    queue = Queue()
+
+    report = sweep(client, queue, nobody)
+
+    assert queue.hints == [(f"{index_name}-{suffix}", VECTOR_FIELD, ("1", None)) for suffix in "bc"]
+    assert report.swept == {f"{index_name}-b": 1, f"{index_name}-c": 1}
+    assert list(report.failed) == [f"{index_name}-a"]
+    assert f"{index_name}-a" in caplog.text
+
+
+def test_an_index_that_is_deleted_meanwhile_is_logged_and_left(
+    client: OpenSearch, make_library: Callable[..., Any], index_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_library(f"{index_name}-b").put("1", "The lighthouse")
+    monkeypatch.setattr(module, "_own_indexes", lambda _: [f"{index_name}-gone", f"{index_name}-b"])
+    report = sweep(client, Queue(), nobody)
+    assert (list(report.failed), report.swept) == ([f"{index_name}-gone"], {f"{index_name}-b": 1})
+
+
+def test_a_space_whose_queue_holds_messages_gets_no_more(
+    client: OpenSearch, library: Any, index_name: str
+) -> None:
+    library.put("1", "The lighthouse")
+    asked: list[str] = []
+
+    def waiting(queue: str) -> int:
+        asked.append(queue)
+        return 1
+
+    queue = Queue()
+    report = sweep(client, queue, waiting)
+    assert (report.busy, queue.hints, asked) == ((index_name,), [], [queue_name(library.space.encoder)])
+
+
+def test_messages_that_wait_are_counted(services: Any, library: Any, lonely_broker: str) -> None:
+    app = create_app(Settings.from_env(services.environ() | {"TRIFUSE_BROKER_URL": lonely_broker}))
+    queue = queue_name(library.space.encoder)
+    assert messages_waiting(app, queue) == 0
+    celery_enqueue(app, batch=1)("none", VECTOR_FIELD, library.space, [("1", None), ("2", None)])
+    assert messages_waiting(app, queue) == 2
+    app.close()
+
+
+def test_beat_has_a_running_worker_do_it(
+    client: OpenSearch,
+    index_name: str,
+    services: Any,
+    encoder: Any,
+    lonely_broker: str,
+    worker_factory: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    space = Space(encoder.space, TextTemplate(("title",)))
+    client.indices.create(
+        index=index_name, body=index_body({"title": {"type": "text"}}, spaces={VECTOR_FIELD: space})
+    )
+    client.index(index=index_name, id="1", body={"title": "The lighthouse"})
+    services = replace(services, broker_url=lonely_broker)
+    worker = worker_factory(services=services)
+    monkeypatch.setenv("TRIFUSE_SWEEP_S", "1")
+    settings = Settings.from_env(services.environ())
+    beat = start_beat(services.folder, settings=settings)
+    try:
+        end = time.monotonic() + 90
+        while not counts(client, index_name)["current"]:
+            assert time.monotonic() < end, worker.log
+            time.sleep(0.5)
+            client.indices.refresh(index=index_name)
+        stop(beat.process, force=True)
+        beat = start_beat(services.folder, settings=settings)  # a killed one leaves nothing in its way
+    finally:
+        stop(beat.process)
+    assert not list(services.folder.glob("celerybeat*"))
