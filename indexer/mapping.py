@@ -89,13 +89,17 @@ SENTENCE_FILTERS = (
 """Fields of a trial that its sentences repeat under the same names and types: one filter fits both."""
 
 
-def vector_property(space: Space) -> dict[str, Any]:
-    """The mapping of a field whose vectors are in `space`: `(dimension,) float32`."""
-    return {
-        "type": "knn_vector",
-        "dimension": space.encoder.dimension,
-        "method": {"name": "hnsw", "engine": ENGINE, "space_type": _SPACE_TYPES[space.encoder.similarity]},
-    }
+def vector_property(space: Space, *, exact: bool = False) -> dict[str, Any]:
+    """The mapping of a field whose vectors are in `space`: `(dimension,) float32`.
+
+    Args:
+        exact: without a graph: an index without k-NN refuses a method, and needs none.
+    """
+    bare = {"type": "knn_vector", "dimension": space.encoder.dimension}
+    if exact:
+        return bare
+    method = {"name": "hnsw", "engine": ENGINE, "space_type": _SPACE_TYPES[space.encoder.similarity]}
+    return {**bare, "method": method}
 
 
 def marks_property(fields: Iterable[str] = (VECTOR_FIELD,)) -> dict[str, Any]:

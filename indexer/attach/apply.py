@@ -90,9 +90,7 @@ def _has(client: OpenSearch, index: str, field: str, space: Space) -> bool:
 
 def _addition(field: str, space: Space, *, exact: bool) -> dict[str, Any]:
     """The fields that the mapping gets; without k-NN a method is refused, and none is needed."""
-    bare = {"type": "knn_vector", "dimension": space.encoder.dimension}
-    vector = bare if exact else vector_property(space)
-    return {"properties": {field: vector, MARKS: marks_property([field])}}
+    return {"properties": {field: vector_property(space, exact=exact), MARKS: marks_property([field])}}
 
 
 def read_meta(client: OpenSearch, index: str) -> dict[str, Any]:

@@ -103,9 +103,7 @@ def add_field(client: OpenSearch, held: Held, space: Space) -> None:
     One that was in use before is never taken again: vectors of its old space may be left in it.
     """
     new = next_field(held.properties, VECTOR_FIELD)
-    # Without k-NN a method is refused, and none is needed.
-    bare = {"type": "knn_vector", "dimension": space.encoder.dimension}
-    properties = {new: vector_property(space) if held.knn else bare, MARKS: marks_property([new])}
+    properties = {new: vector_property(space, exact=not held.knn), MARKS: marks_property([new])}
     put_meta(client, held, meta_begun(held.meta, held.stage.serving, new, space), properties)
 
 
