@@ -140,7 +140,7 @@ class DocumentsJob:
                 self.documents.expected.update(more)
                 self.documents.edits += len(more)
                 return
-            if "space" in ended.said:
+            if "template" in ended.said:
                 return  # another template than a load's: refused, nothing was written
             time.sleep(1)
         raise Broken(f"a load meanwhile never ended well: {ended.said}")

@@ -104,7 +104,8 @@ class Reembed(DocumentsJob):
         write_file(path, self.documents.present.values())
         space = Space(describe_encoder(self._old), trial_template())
         load(client, read_trials([str(path)]), self.index, space=space)
-        client.indices.put_alias(index=self.index, name=self.name)
+        if self.name != self.index:
+            client.indices.put_alias(index=self.index, name=self.name)
         hints = [(doc_id, None) for doc_id in self.documents.present]
         embed(client, load_encoder(self._old), self.index, "trifuse_vector", hints)
         client.indices.refresh(index=self.index)
@@ -127,4 +128,22 @@ class Reembed(DocumentsJob):
         check_refresh(self.stack.client, self.name, None)
 
 
-JOBS: dict[str, Callable[..., Job]] = {"load": Load, "attach": Attach, "reembed": Reembed, "clicks": Clicks}
+class ReembedInPlace(Reembed):
+    """The same by a second vector field in the same index, which is named itself and has no alias."""
+
+    def __init__(self, stack: Stack, number: int, **options: bool) -> None:
+        super().__init__(stack, number, **options)
+        self.name = self.index
+
+    def check_end(self) -> None:
+        """The index has its own refresh interval."""
+        check_refresh(self.stack.client, self.name, None)
+
+
+JOBS: dict[str, Callable[..., Job]] = {
+    "load": Load,
+    "attach": Attach,
+    "reembed": Reembed,
+    "reembed-in-place": ReembedInPlace,
+    "clicks": Clicks,
+}

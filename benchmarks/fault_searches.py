@@ -127,4 +127,4 @@ def _scores(encoder: Encoder, texts: Mapping[str, str]) -> dict[str, float]:
 
 def searcher(client: OpenSearch, encoders: Sequence[Encoder]) -> HybridRanker:
     """A ranker that knows these encoders."""
-    return HybridRanker(client, encoders[0])
+    return HybridRanker(client, encoders if len(encoders) > 1 else encoders[0])
