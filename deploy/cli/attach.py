@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -17,14 +18,20 @@ from trifuse.deploy.cli.common import (
     emit,
     fail,
     index_name,
-    out,
+    print_lines,
+    terminable,
 )
 from trifuse.deploy.cli.sync import end_sync, progress_bars
 from trifuse.deploy.config import Settings, celery_app, opensearch_client, require_opensearch, resolve
 from trifuse.encoder.registry import describe_encoder, describe_model
+from trifuse.encoder.spaces import Space
 from trifuse.indexer.attach import AttachPlan, apply_attach, plan_attach
+from trifuse.indexer.copying import begin
+from trifuse.indexer.copying.complete import CopyReport, complete
+from trifuse.indexer.copying.fill import CopyStep
+from trifuse.indexer.hints import Enqueue
 from trifuse.indexer.sentences import attach_sentences
-from trifuse.indexer.sync import sync
+from trifuse.indexer.sync import Progress, SyncReport, sync
 
 _KEYS = ("pending", "embedded", "skipped", "failed")
 
@@ -154,31 +161,74 @@ def _attach(
 
     app = celery_app(settings)
     check_broker(app.conf.broker_url)
+    enqueue = celery_enqueue(app)
+
+    def listening(space: Space) -> bool:
+        return is_listening(app, space.encoder)
+
+    if plan.mode == "copy" and not plan.attached:
+        _copy(client, plan, enqueue, listening, filters=filters, as_json=as_json)
+        return
     apply_attach(client, plan)
-    if filters is not None:
-        attach_sentences(
-            client,
-            plan.name,
-            text=plan.space.template.fields,
-            encoder=plan.space.encoder,
-            filters=filters,
-        )
+    _add_sentences(client, plan.name, plan, filters)
     with progress_bars(shown=wait) as step:
-        report = sync(
-            client,
-            plan.name,
-            celery_enqueue(app),
-            wait=wait,
-            listening=lambda space: is_listening(app, space.encoder),
-            progress=step,
+        report = sync(client, plan.name, enqueue, wait=wait, listening=listening, progress=step)
+    _tell(report, plan, as_json=as_json)
+    if not as_json and not wait:
+        print_lines([f"vectors follow from the workers: `trifuse sync {plan.name} --wait` waits"])
+    end_sync(plan.name, report, waited=wait)
+
+
+def _add_sentences(client: OpenSearch, index: str, plan: AttachPlan, filters: list[str] | None) -> None:
+    if filters is None:
+        return
+    text = plan.space.template.fields
+    attach_sentences(client, index, text=text, encoder=plan.space.encoder, filters=filters)
+
+
+def _copy(
+    client: OpenSearch,
+    plan: AttachPlan,
+    enqueue: Enqueue,
+    listening: Callable[[Space], bool],
+    *,
+    filters: list[str] | None,
+    as_json: bool,
+) -> None:
+    """Make the copy, or go on with it, and switch the alias to it when it is complete."""
+    alias = plan.alias or plan.name
+    copy = begin(client, plan.name, alias=alias, space_field=(plan.field, plan.space))
+    _add_sentences(client, copy.index, plan, filters)
+    with progress_bars(shown=True) as step, terminable():
+
+        def show(now: CopyStep | Progress) -> None:
+            if step is None:
+                return
+            if isinstance(now, CopyStep):
+                now = Progress(f"copying to {now.index}", now.total, now.done)
+            step(now)
+
+        report = complete(client, copy, enqueue, listening=listening, progress=show)
+    _tell(report, plan, as_json=as_json)
+    if not report.switched:
+        fail(
+            f"the alias {alias} wasn't moved to {copy.index}: {'; '.join(report.faults)}; the same "
+            f"command goes on, `trifuse detach {plan.name}` gives the copy up"
         )
+    if not as_json:
+        print_lines(
+            [
+                f"the alias {alias} stands for {copy.index}: have readers and writers go by it. "
+                f"{copy.source} takes no writes any more; `trifuse detach {alias}` goes back to it"
+            ]
+        )
+
+
+def _tell(report: SyncReport | CopyReport, plan: AttachPlan, *, as_json: bool) -> None:
+    """The counts, and with a copy what became of it."""
     counted = {key: getattr(report, key) for key in _KEYS}
     if as_json:
-        emit({**counted, "plan": plan.as_dict()})
+        copied = {"copy": report} if isinstance(report, CopyReport) else {}
+        emit({**counted, **copied, "plan": plan.as_dict()})
     else:
-        out.print(", ".join(f"{key} {count:,}" for key, count in counted.items()))
-        if not wait:
-            out.print(
-                f"vectors follow from the workers: `trifuse sync {plan.name} --wait` waits", markup=False
-            )
-    end_sync(plan.name, report, waited=wait)
+        print_lines([", ".join(f"{key} {count:,}" for key, count in counted.items())])

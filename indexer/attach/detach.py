@@ -12,11 +12,14 @@ from opensearchpy.exceptions import NotFoundError
 from trifuse.encoder.marks import MARKS, space_path
 from trifuse.encoder.spaces import spaces_in_meta
 from trifuse.indexer.attach.apply import KIND, remove_ours
+from trifuse.indexer.attach.take_back import attached_copies, take_back
+from trifuse.indexer.copying.copies import Copy
 from trifuse.indexer.cursors import forget_cursors
 from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.errors import DetachUnfinished, IndexMissing, IndexNotOurs
 from trifuse.indexer.failures import FAILED_INDEX
 from trifuse.indexer.names import name_fault
+from trifuse.indexer.sentences.origin import origin_in_meta
 from trifuse.indexer.state import delete_state
 
 _BATCH = 5_000
@@ -38,7 +41,7 @@ class DetachReport(msgspec.Struct, frozen=True):
 
     Args:
         indexes: the indexes that had vectors.
-        documents: documents that had a vector or a mark.
+        documents: documents that a vector or a mark was taken out of.
         deleted: indexes of ours that were deleted.
         stays: what can't be taken out, in sentences.
     """
@@ -70,8 +73,11 @@ def detach(client: OpenSearch, name: str, *, progress: Callable[[int], None] | N
     except NotFoundError as error:
         raise IndexMissing(f"there is no index or alias {name!r}: give the name of one") from error
     works = [work for index, entry in sorted(found.items()) if (work := _work(client, index, entry))]
-    if not works:
+    copies = attached_copies(client, name)
+    if not works and not copies:
         raise IndexNotOurs(f"{name!r} has no vectors of trifuse: there is nothing to detach")
+    if copies:
+        return _without_copies(client, copies)
     deleted = [gone for work in works for gone in _forget(client, work)]
     for work in works:
         remove_ours(client, work.index)
@@ -83,6 +89,18 @@ def detach(client: OpenSearch, name: str, *, progress: Callable[[int], None] | N
                 progress(done)
         delete_state(client, KIND, work.uuid)
     return DetachReport(tuple(work.index for work in works), done, tuple(deleted), tuple(_stays(works)))
+
+
+def _without_copies(client: OpenSearch, copies: Sequence[Copy]) -> DetachReport:
+    """Give up copies: the owner's documents were never written to."""
+    deleted: list[str] = []
+    stays: list[str] = []
+    for copy in copies:
+        entry = client.indices.get(index=copy.index)[copy.index]
+        stays.append(take_back(client, copy))
+        work = _work(client, copy.index, entry, there=False)
+        deleted += [copy.index, *(_forget(client, work) if work else ())]
+    return DetachReport(tuple(copy.source for copy in copies), 0, tuple(deleted), tuple(stays))
 
 
 class _Work(msgspec.Struct, frozen=True):
@@ -107,7 +125,7 @@ class _Work(msgspec.Struct, frozen=True):
         return {"bool": {"should": marked, "minimum_should_match": 1}}
 
 
-def _work(client: OpenSearch, index: str, entry: dict[str, Any]) -> _Work | None:
+def _work(client: OpenSearch, index: str, entry: dict[str, Any], *, there: bool = True) -> _Work | None:
     """What `_meta` names; or what the mapping has marks for, where documents hold some.
 
     The latter is what an interrupted detachment has left, or a worker that was in the middle of a batch.
@@ -122,7 +140,7 @@ def _work(client: OpenSearch, index: str, entry: dict[str, Any]) -> _Work | None
     fields = sorted({*spaces, *_marked(mappings.get("properties") or {})})
     sentences = meta["trifuse"].get("sentences") if spaces else None
     work = _Work(index, settings["uuid"], fields, targets, sentences)
-    if spaces or (fields and client.count(index=index, body={"query": work.query})["count"]):
+    if spaces or (there and fields and client.count(index=index, body={"query": work.query})["count"]):
         return work
     return None
 
@@ -174,6 +192,10 @@ def _forget(client: OpenSearch, work: _Work) -> list[str]:
     )
     if not work.sentences or not client.indices.exists(index=work.sentences):
         return []
+    meta = client.indices.get_mapping(index=work.sentences)[work.sentences]["mappings"].get("_meta")
+    origin = origin_in_meta(meta)
+    if origin is not None and origin.uuid != work.uuid:
+        return []  # a copy has taken them over
     client.indices.delete(index=work.sentences)
     return [work.sentences]
 

@@ -92,3 +92,28 @@ def test_attach_with_sentences_wait_again_detach(
     assert json.loads(done.stdout)["documents"] == 3
     assert not client.indices.exists(index=f"{name}-trifuse-sentences")
     assert client.get(index=name, id="1")["_source"] == docs[1]
+
+
+def test_copy_again_detach(client: OpenSearch, make: Any, run: Run, worker: Any, docs: Any) -> None:
+    """A bare index gets an alias; what is written by it afterwards comes back with the detachment."""
+    name = make(settings={"knn": False})
+    before = client.indices.get_mapping(index=name)
+    done = run("attach", name, "--text", "title,body", "--copy", "--json")
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["copy"]["switched"] is True
+    assert said["plan"]["alias"] == f"{name}-dense"
+    vectors = {"query": {"exists": {"field": "trifuse_vector"}}}
+    assert client.count(index=f"{name}-dense", body=vectors)["count"] == 3
+    assert client.indices.get_mapping(index=name) == before
+    again = run("attach", name, "--text", "title,body", "--copy", "--json")
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["plan"]["name"] == f"{name}-dense"
+    client.index(index=f"{name}-dense", id="late", body={"title": "Gout", "body": "Uric acid."})
+    gone = run("detach", f"{name}-dense", "--yes", "--json")
+    assert gone.returncode == 0, gone.stderr
+    assert said["copy"]["index"] in json.loads(gone.stdout)["deleted"]
+    assert not client.indices.exists(index=said["copy"]["index"])
+    assert list(client.indices.get_alias(name=f"{name}-dense")) == [name]
+    assert client.get(index=name, id="late")["_source"] == {"title": "Gout", "body": "Uric acid."}
+    client.index(index=name, id="later", body={"title": "Writes are taken again"})
