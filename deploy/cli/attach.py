@@ -21,6 +21,7 @@ from trifuse.deploy.cli.common import (
     print_lines,
     terminable,
 )
+from trifuse.deploy.cli.copying import copy_bars
 from trifuse.deploy.cli.sync import end_sync, progress_bars
 from trifuse.deploy.config import Settings, celery_app, opensearch_client, require_opensearch, resolve
 from trifuse.encoder.registry import describe_encoder, describe_model
@@ -28,10 +29,9 @@ from trifuse.encoder.spaces import Space
 from trifuse.indexer.attach import AttachPlan, apply_attach, plan_attach
 from trifuse.indexer.copying import begin
 from trifuse.indexer.copying.complete import CopyReport, complete
-from trifuse.indexer.copying.fill import CopyStep
 from trifuse.indexer.hints import Enqueue
 from trifuse.indexer.sentences import attach_sentences
-from trifuse.indexer.sync import Progress, SyncReport, sync
+from trifuse.indexer.sync import SyncReport, sync
 
 _KEYS = ("pending", "embedded", "skipped", "failed")
 
@@ -199,16 +199,8 @@ def _copy(
     alias = plan.alias or plan.name
     copy = begin(client, plan.name, alias=alias, space_field=(plan.field, plan.space))
     _add_sentences(client, copy.index, plan, filters)
-    with progress_bars(shown=True) as step, terminable():
-
-        def show(now: CopyStep | Progress) -> None:
-            if step is None:
-                return
-            if isinstance(now, CopyStep):
-                now = Progress(f"copying to {now.index}", now.total, now.done)
-            step(now)
-
-        report = complete(client, copy, enqueue, listening=listening, progress=show)
+    with copy_bars() as step, terminable():
+        report = complete(client, copy, enqueue, listening=listening, progress=step)
     _tell(report, plan, as_json=as_json)
     if not report.switched:
         fail(

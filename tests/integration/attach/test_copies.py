@@ -1,0 +1,82 @@
+"""Attaching into a copy: what a look allows is what works, and detaching gives it up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from opensearchpy import OpenSearch
+
+from trifuse.encoder.types import Encoder
+from trifuse.indexer.attach import AttachPlan, detach
+from trifuse.indexer.copying import begin
+from trifuse.indexer.copying.complete import CopyReport, complete
+from trifuse.indexer.copying.copies import Copy
+from trifuse.worker.embedding import embed
+
+Fill = Callable[[Copy], CopyReport]
+
+
+@pytest.fixture
+def begun(client: OpenSearch) -> Callable[[AttachPlan], Copy]:
+    """Begins the copy of a plan."""
+
+    def made(plan: AttachPlan) -> Copy:
+        assert not plan.refused
+        assert plan.alias is not None
+        return begin(client, plan.name, alias=plan.alias, space_field=(plan.field, plan.space))
+
+    return made
+
+
+@pytest.fixture
+def fill(client: OpenSearch, encoder: Encoder) -> Fill:
+    """Completes a copy, embedding in this process."""
+
+    def filled(copy: Copy) -> CopyReport:
+        return complete(
+            client, copy, lambda index, field, space, ids: embed(client, encoder, index, field, ids) and None
+        )
+
+    return filled
+
+
+def test_a_filtered_source(client: OpenSearch, make: Any, plan: Any, begun: Any, fill: Fill) -> None:
+    """What _source lacks isn't searched; the copy keeps its vectors in _source, and what copy_to fills."""
+    properties = {"title": {"type": "text", "copy_to": "all"}, "all": {"type": "text"}}
+    source = {"includes": ["title"]}
+    name = make({"_source": source, "properties": properties}, docs=[{"title": "Gout", "all": "x"}])
+    done = fill(begun(plan(name, "title", copy=True)))
+    assert (done.switched, done.faults) == (True, ())
+    (hit,) = client.search(index=f"{name}-dense", body={"query": {"match": {"all": "gout"}}})["hits"]["hits"]
+    assert len(hit["_source"]["trifuse_vector"]) == 384
+    assert detach(client, f"{name}-dense").indexes == (name,)
+    assert client.get(index=name, id="0")["_source"] == {"title": "Gout"}
+
+
+def test_detaching_gives_up_an_unfinished_copy(client: OpenSearch, make: Any, plan: Any, begun: Any) -> None:
+    name = make()
+    before = client.indices.get(index=name)
+    copy = begun(plan(name, copy=True))
+    report = detach(client, name)
+    assert (report.indexes, report.documents, report.deleted) == ((name,), 0, (copy.index,))
+    assert not client.indices.exists(index=copy.index)
+    assert client.indices.get(index=name) == before
+
+
+def test_an_alias_moves_with_its_filter(
+    client: OpenSearch, make: Any, plan: Any, begun: Any, fill: Fill
+) -> None:
+    name = make()
+    late = {"range": {"year": {"gte": 2002}}}
+    client.indices.put_alias(index=name, name=f"{name}-late", body={"filter": late})
+    found = plan(f"{name}-late", copy=True, accept_version_bump=False)
+    assert found.alias == f"{name}-late"
+    done = fill(begun(found))
+    assert done.switched
+    aliases = client.indices.get_alias(name=f"{name}-late")
+    assert aliases == {done.index: {"aliases": {f"{name}-late": {"filter": late}}}}
+    again = plan(f"{name}-late", copy=True)
+    assert again.attached
+    assert not again.refused
