@@ -53,8 +53,8 @@ def test_whatever_an_owner_does_is_put_right_within_seconds_in_an_index_that_nev
     until(lambda: index.holds("0", "The second edition"), within_s=5)
     until(lambda: index.holds("1", "The harbour at night"), within_s=5)
     until(lambda: index.holds("2", "The quay"), within_s=5)
-    until(lambda: told[-1].pending == 0 and told[-1].lag_operations == 0, within_s=5)
-    assert (told[-1].embedded, told[-1].failed, told[-1].indexes) == (5, 0, (index.name,))
+    until(lambda: told[-1].pending == 0 and told[-1].lag_operations == 0 and told[-1].embedded >= 5)
+    assert (told[-1].failed, told[-1].indexes) == (0, (index.name,))
 
 
 def test_our_own_writes_are_read_once_and_what_rests_is_left_alone(
@@ -103,8 +103,8 @@ def test_hints_carry_the_routing_also_where_it_is_required(own: Any, start: Star
         index.put(f"r{number}", f"Volume {number}", routing=f"shelf {number}")
     for number in range(6):
         until(lambda n=number: index.holds(f"r{n}", f"Volume {n}", routing=f"shelf {n}"), within_s=10)
-    until(lambda: told[-1].pending == 0)
-    assert (told[-1].embedded, told[-1].queued) == (7, 7)
+    until(lambda: told[-1].pending == 0 and told[-1].embedded >= 7)
+    assert (told[-1].skipped, told[-1].failed) == (0, 0)
 
 
 def test_an_index_that_is_made_again_under_its_name_is_followed(own: Any, start: Start, until: Any) -> None:
