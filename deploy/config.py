@@ -46,12 +46,14 @@ class Settings:
         redis_url: the click store; None where there is none (the click leg is then neutral).
         broker_url: Celery's broker; the click store where no other is named.
         encoder: a model's name or folder.
+        encoder_named: whether it was asked for, by the flag or the environment.
     """
 
     opensearch_url: str
     redis_url: str | None
     broker_url: str | None
     encoder: str
+    encoder_named: bool = False
 
 
 def resolve(
@@ -84,11 +86,13 @@ def resolve(
         )
     redis_url = redis or variables.get(REDIS) or (noted.redis_url if noted else None)
     noted_broker = noted.broker_url if noted and redis_url == noted.redis_url else None
+    named = encoder or variables.get(ENCODER)
     return Settings(
         opensearch_url=opensearch_url,
         redis_url=redis_url,
         broker_url=broker or variables.get(BROKER) or noted_broker or redis_url,
-        encoder=encoder or variables.get(ENCODER) or (noted.encoder if noted else DEFAULT_ENCODER),
+        encoder=named or (noted.encoder if noted else DEFAULT_ENCODER),
+        encoder_named=bool(named),
     )
 
 

@@ -9,11 +9,15 @@ from typing import Any
 
 from opensearchpy import OpenSearch
 
+from trifuse.encoder.errors import SpaceMismatch
 from trifuse.encoder.types import Encoder
 from trifuse.ranker.body import read_body
 from trifuse.ranker.body_template import fill_template
-from trifuse.ranker.errors import BodyError
+from trifuse.ranker.encoders import BySpace, Encoders
+from trifuse.ranker.errors import BodyError, ProfileNotNative, RankerError
+from trifuse.ranker.exact import ExactCandidates
 from trifuse.ranker.lookups import LookUp, Lookups
+from trifuse.ranker.moving import TRIES, Doubt, doubt_of, without_dense
 from trifuse.ranker.native import NativeRanker, check_native_request, require_native
 from trifuse.ranker.params import read_params
 from trifuse.ranker.plan import plan_filters
@@ -50,7 +54,8 @@ class HybridRanker:
         response = ranker.search("trials", {"query": {...}, "highlight": {...}}, text="stroke in adults")
 
     Args:
-        encoder: makes the query's vector; None leaves the dense leg out.
+        encoder: makes the query's vector; None leaves the dense leg out. Of several each search takes the one
+            of the space that its index is served in; a function makes it from that space, once.
         clicks: where click evidence comes from; None leaves the click leg out.
         profile: weights, depth and fusion; or the name of a built-in or a stored profile, whose new versions
             are served within seconds. A search may use another.
@@ -59,17 +64,18 @@ class HybridRanker:
     def __init__(
         self,
         client: OpenSearch,
-        encoder: Encoder | None = None,
+        encoder: Encoder | Sequence[Encoder] | BySpace | None = None,
         clicks: ClickLookup | None = None,
         profile: Profile | str | None = None,
     ) -> None:
         self._client = client
-        self._encoder = encoder
+        self._encoders = Encoders(encoder)
         self._lookups = Lookups(clicks)
         self._profile = Profile() if profile is None else profile
         self._profiles = ServedProfiles(ProfileStore(client, read_timeout_s=_READ_TIMEOUT_S))
         self._targets = Targets(client)
         self._native = NativeRanker(client)
+        self._exact = ExactCandidates(client)
 
     def search(
         self,
@@ -112,33 +118,64 @@ class HybridRanker:
             SearchUnavailable: OpenSearch didn't answer.
         """
         started = time.perf_counter()
-        for fresh in (False, True):
-            request, looked_up = self.prepare(
-                index,
-                body,
-                text=text,
-                filter=filter,
-                size=size,
-                from_=from_,
-                explain=explain,
-                params=params,
-                profile=profile,
-                leave_one_out=leave_one_out,
-                fresh=fresh,
-            )
-            if request.profile.execution == "native":
-                response = self._native.search(request, looked_up(), started=started)
-                if fresh or all(hit["_index"] in request.target.indices for hit in response["hits"]["hits"]):
-                    return response
+        fresh = False
+        for left in reversed(range(TRIES)):
+            try:
+                request, looked_up = self.prepare(
+                    index,
+                    body,
+                    text=text,
+                    filter=filter,
+                    size=size,
+                    from_=from_,
+                    explain=explain,
+                    params=params,
+                    profile=profile,
+                    leave_one_out=leave_one_out,
+                    fresh=fresh,
+                )
+            except SpaceMismatch:
+                if fresh or not left:
+                    raise
+                fresh = True
                 continue
-            retrieved, ranking, documents = self._retrieve(request, looked_up)
-            # A hit from an index that wasn't known: an alias was moved meanwhile, perhaps to another space.
-            if all(hit["_index"] in request.target.indices for hit in retrieved.raw_hits):
+            try:
+                response, doubt = self._answer(
+                    request if left else without_dense(request), looked_up, started
+                )
+            except RankerError:
+                if not left or not self._moved(request):
+                    raise
+                fresh = False
+                continue
+            if not left or doubt == "none" or (doubt == "some" and not self._moved(request)):
                 break
+            fresh = doubt == "foreign"
+        return response
+
+    def _answer(self, request: Request, looked_up: LookUp, started: float) -> tuple[dict[str, Any], Doubt]:
+        """The response, and whether it may be of other indices than the request was made for."""
+        if request.profile.execution == "native":
+            response = self._native.search(request, looked_up(), started=started)
+            found = response["hits"]["hits"]
+            return response, doubt_of(request, found, whole=bool(found) or request.user.size == 0)
+        retrieved, ranking, documents = self._retrieve(request, looked_up)
         if documents is None:
             documents = self._fetch(request, retrieved, ranking)
         took_ms = round((time.perf_counter() - started) * 1000)
-        return build_response(request, retrieved, ranking, documents, took_ms=took_ms)
+        response = build_response(request, retrieved, ranking, documents, took_ms=took_ms)
+        dense = retrieved.answers.get("dense")
+        whole = dense is None or bool(dense.hits and not dense.partial)
+        whole = whole and len(response["hits"]["hits"]) == len(ranking.page)
+        return response, doubt_of(request, retrieved.raw_hits, whole=whole)
+
+    def _moved(self, request: Request) -> bool:
+        """Whether the index stands for something else than it was taken for."""
+        try:
+            now = self._targets.read(request.target.expression, request.url.resolving, fresh=True)
+        except RankerError:
+            return False
+        return not now.same_vectors(request.target)
 
     def prepare(
         self,
@@ -178,12 +215,20 @@ class HybridRanker:
             require_native(profile)
             check_native_request(user, url)
         target = self._targets.read(index_expression(index), url.resolving, fresh=fresh)
+        field = target.field_of(profile.vector_field)
+        if profile.execution == "native" and profile.weights["dense"] > 0 and target.is_exact(field):
+            raise ProfileNotNative(
+                f"the profile {profile.name!r} can't run natively: {target.expression!r} has no k-NN index "
+                f"(index.knn) of the field {field!r}; take the execution 'client'"
+            )
         check_collapse(user.collapse, target)
         filters = plan_filters(user, target, filter)
-        encoded = encode(text, target, profile, self._encoder)
+        space = target.space_of(field)
+        encoder = self._encoders.of(space.encoder if space else None)
+        encoded = encode(text, target, profile, encoder)
         looked_up = self._lookups.start(text, target, profile, encoded, leave_one_out=leave_one_out)
         request = Request(text, user, url, target, filters, encoded, profile, served.version, served.note)
-        return request, looked_up
+        return replace(request, exact=self._exact.of(request)), looked_up
 
     def profile_of(self, profile: Profile | str | None = None) -> Profile:
         """What a search would rank by: a profile as it is given, by its name, or the ranker's own.

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from trifuse.encoder.spaces import Similarity
 from trifuse.ranker.body import UserBody
-from trifuse.ranker.queries import items
+from trifuse.ranker.queries import items, without_inner_hits
 from trifuse.ranker.source import without_vectors
 from trifuse.ranker.types import Clause
+
+EXACT_LIMIT = 10_000
+"""So many vectors are scored one by one, at most, where no k-NN index is built of them."""
 
 
 def text_query(text: str, fields: Sequence[str]) -> Clause:
@@ -26,14 +30,14 @@ def filtered_query(query: Clause, given: Clause | None) -> Clause:
     return query if given is None else {"bool": {"must": [query], "filter": [given]}}
 
 
-def lexical_body(user: UserBody, query: Clause, *, size: int, vector_fields: Sequence[str]) -> dict[str, Any]:
+def lexical_body(user: UserBody, query: Clause, *, size: int, hidden: Sequence[str]) -> dict[str, Any]:
     """The user's own search, `size` hits deep."""
     body = {**leg_body(user, size), **user.lexical, "query": query}
     if user.post_filter is not None:
         body["post_filter"] = user.post_filter
     for key in ("aggs", "aggregations"):
         if key in body:
-            body[key] = _aggregations(body[key], vector_fields)
+            body[key] = _aggregations(body[key], hidden)
     return body
 
 
@@ -47,6 +51,33 @@ def dense_clause(
     if ignore_unmapped:
         clause["ignore_unmapped"] = True
     return {"knn": {field: clause}}
+
+
+def exact_clause(
+    field: str, vector: Sequence[float], similarity: Similarity | None, filter: Clause | None
+) -> Clause:
+    """Each document that has a vector and matches the filter, scored by it as a k-NN query scores it.
+
+    Without the first filter a document without a vector would score 0 (tried on 3.6.0, as the scale of
+    scores). https://docs.opensearch.org/latest/vector-search/vector-search-techniques/knn-score-script/
+    """
+    space_type = "innerproduct" if similarity == "dot" else "cosinesimil"
+    params = {"field": field, "query_value": list(vector), "space_type": space_type}
+    script = {"lang": "knn", "source": "knn_score", "params": params}
+    return {"script_score": {"query": with_vector(field, filter), "script": script}}
+
+
+def with_vector(field: str, filter: Clause | None) -> Clause:
+    """The documents that have a vector and match the filter."""
+    return {"bool": {"filter": [{"exists": {"field": field}}, *items(filter)]}}
+
+
+def exact_body(user: UserBody, query: Clause, clause: Clause, *, size: int) -> dict[str, Any]:
+    """The nearest of a query's best matches, `EXACT_LIMIT` of each shard."""
+    candidates = {"must": [without_inner_hits(query)], "filter": [clause["script_score"]["query"]]}
+    rescored = {"rescore_query": clause, "query_weight": 0, "rescore_query_weight": 1}
+    rescore = {"window_size": EXACT_LIMIT, "query": rescored}
+    return {**dense_body(user, {"bool": candidates}, size=size), "rescore": rescore}
 
 
 def dense_body(user: UserBody, clause: Clause, *, size: int) -> dict[str, Any]:
@@ -70,7 +101,7 @@ def leg_body(user: UserBody, size: int) -> dict[str, Any]:
     return body
 
 
-def _aggregations(aggs: Any, vector_fields: Sequence[str]) -> Any:
+def _aggregations(aggs: Any, hidden: Sequence[str]) -> Any:
     """Aggregations with the vectors kept out of what `top_hits` returns."""
     if not isinstance(aggs, dict):
         return aggs
@@ -79,9 +110,9 @@ def _aggregations(aggs: Any, vector_fields: Sequence[str]) -> Any:
         if isinstance(agg, dict):
             agg = dict(agg)
             if isinstance(agg.get("top_hits"), dict):
-                agg["top_hits"] = without_vectors(agg["top_hits"], vector_fields)
+                agg["top_hits"] = without_vectors(agg["top_hits"], hidden)
             for key in ("aggs", "aggregations"):
                 if key in agg:
-                    agg[key] = _aggregations(agg[key], vector_fields)
+                    agg[key] = _aggregations(agg[key], hidden)
         kept[name] = agg
     return kept

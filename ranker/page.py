@@ -36,7 +36,7 @@ def _says_something(node: Any) -> bool:
 
 
 def page_body(
-    user: UserBody, query: Clause | None, keys: Sequence[Key], vector_fields: Sequence[str], *, size: int
+    user: UserBody, query: Clause | None, keys: Sequence[Key], hidden: Sequence[str], *, size: int
 ) -> dict[str, Any]:
     """The search that fetches a page; documents with the same ids and other routings come along.
 
@@ -45,9 +45,9 @@ def page_body(
     """
     found: Clause = {"bool": {"filter": [_ids(keys)]}}
     if query is not None:
-        found["bool"]["should"] = [joined_without_vectors(query, vector_fields)]
+        found["bool"]["should"] = [joined_without_vectors(query, hidden)]
     body = {**user.page, "size": size, "query": found, "track_total_hits": False}
-    return without_vectors(body, vector_fields)
+    return without_vectors(body, hidden)
 
 
 def _ids(keys: Sequence[Key]) -> Clause:

@@ -14,6 +14,8 @@ from trifuse.ranker.legs import (
     clicks_body,
     dense_body,
     dense_clause,
+    exact_body,
+    exact_clause,
     filtered_query,
     lexical_body,
     text_query,
@@ -24,7 +26,7 @@ from trifuse.ranker.plan import FilterPlan
 from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.signals import Encoded
 from trifuse.ranker.target import Target
-from trifuse.ranker.types import Clause, Key
+from trifuse.ranker.types import Candidates, Clause, Key
 from trifuse.ranker.values import MAX_HITS
 
 _NAMESAKES = 10
@@ -44,6 +46,8 @@ class Request:
         encoded: the text as a vector.
         profile_version: which version of a stored profile it is; None where it is none.
         profile_note: why a newer one may have been missed.
+        exact: where vectors are scored one by one, which documents are: those that the filters match, or the
+            best of the lexical leg's matches alone; None where a k-NN index is searched.
     """
 
     text: str
@@ -55,13 +59,19 @@ class Request:
     profile: Profile
     profile_version: int | None = None
     profile_note: str | None = None
+    exact: Candidates | None = None
+
+    @property
+    def field(self) -> str:
+        """The vector field that the search goes by."""
+        return self.target.field_of(self.profile.vector_field)
 
     @property
     def query(self) -> Clause:
         """The lexical query: the user's own, or the text over the fields that were embedded."""
         if self.user.query is not None:
             return self.user.query
-        return text_query(clean_text(self.text), self.target.template_fields(self.profile.vector_field))
+        return text_query(clean_text(self.text), self.target.template_fields(self.field))
 
     @property
     def header(self) -> dict[str, Any]:
@@ -71,7 +81,7 @@ class Request:
     @property
     def similarity(self) -> Similarity | None:
         """What the vectors are compared by; None where there are none."""
-        space = self.target.space_of(self.profile.vector_field)
+        space = self.target.space_of(self.field)
         return space.encoder.similarity if space else None
 
     def bodies(self) -> dict[str, dict[str, Any]]:
@@ -111,7 +121,7 @@ class Request:
         if not (self.url.shaping or self.target.pipeline or shows_query(self.user, query)):
             query = None
         size = len(keys) if size is None else size
-        body = page_body(self.user, query, keys, self.target.vector_fields(), size=size)
+        body = page_body(self.user, query, keys, self.target.hidden_fields(), size=size)
         return {**body, **self.url.shaping}
 
     def _lexical(self) -> dict[str, Any] | None:
@@ -121,18 +131,22 @@ class Request:
                 return None
             size = 0
         query = self._lexical_clause()
-        return lexical_body(self.user, query, size=size, vector_fields=self.target.vector_fields())
+        return lexical_body(self.user, query, size=size, hidden=self.target.hidden_fields())
 
     def _lexical_clause(self) -> Clause:
         return filtered_query(self.query, self.filters.given)
 
     def _dense(self) -> dict[str, Any] | None:
-        clause = self._dense_clause()
-        return clause and dense_body(self.user, clause, size=self.profile.depth_of("dense"))
+        clause, size = self._dense_clause(), self.profile.depth_of("dense")
+        if clause is not None and self.exact == "lexical":
+            return exact_body(self.user, self.query, clause, size=size)
+        return clause and dense_body(self.user, clause, size=size)
 
     def _dense_clause(self) -> Clause | None:
-        vector, field, k = self.encoded.vector, self.profile.vector_field, self.profile.neighbours
+        vector, field, k = self.encoded.vector, self.field, self.profile.neighbours
         if self.encoded.dense.state != "ok" or vector is None:
             return None
+        if self.exact is not None:
+            return exact_clause(field, vector.tolist(), self.similarity, self.filters.clause)
         some_lack = bool(self.target.lacks(field))
         return dense_clause(field, vector.tolist(), k, self.filters.clause, ignore_unmapped=some_lack)

@@ -118,6 +118,10 @@ def about(
     legs: dict[str, Any] = {
         leg: {**vars(each), "weight": weights.get(leg, 0.0)} for leg, each in reports.items()
     }
+    if reports["dense"].state in ("ok", "empty", "failed"):
+        legs["dense"]["field"] = request.field
+    if request.exact is not None:
+        legs["dense"] |= {"exact": True, "candidates": request.exact}
     if request.user.page.get("explain"):  # not unasked: these are what other people typed
         legs["clicks"]["queries"] = [query._asdict() for query in clicked.queries[:_PAST_QUERIES]]
     return {

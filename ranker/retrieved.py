@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from trifuse.ranker.clicked import Clicked
-from trifuse.ranker.errors import SearchRejected
+from trifuse.ranker.errors import SearchRejected, SearchUnavailable
 from trifuse.ranker.fuse import opinion
 from trifuse.ranker.fusion import LegHits
 from trifuse.ranker.page import key_of
@@ -105,6 +105,7 @@ def read_answers(request: Request, clicked: Clicked, answers: Mapping[str, Answe
     Raises:
         SearchRejected: the server refused the lexical leg, which is the user's own query. One with more terms
             than the server allows leaves the lexical leg out instead, where another leg can answer.
+        SearchUnavailable: it had no answer for the lexical leg: 5xx or 429.
     """
     _check_lexical(answers)
     hits: dict[str, LegHits] = {}
@@ -194,7 +195,7 @@ def _report(
         return replace(after, state="failed", reason=reason_of(answer.error))
     if answer.partial:
         return replace(after, reason=answer.partial)
-    if leg == "dense" and (lacking := request.target.lacks(request.profile.vector_field)):
+    if leg == "dense" and (lacking := request.target.lacks(request.field)):
         after = replace(after, reason=f"no vectors in {', '.join(lacking)}")
     if count < brought:
         hits = "1 hit" if brought - count == 1 else f"{brought - count} hits"
@@ -234,4 +235,8 @@ def _check_lexical(answers: Mapping[str, Answer]) -> None:
         )
     else:
         message = f"OpenSearch refused the query: {reason_of(answer.error)}"
+        if answer.status >= 500 or answer.status == 429:
+            raise SearchUnavailable(
+                f"OpenSearch answered {answer.status}: {reason_of(answer.error)}; try again later"
+            )
     raise SearchRejected(message, status=answer.status, error=answer.error)

@@ -37,9 +37,10 @@ def encode(text: str, target: Target, profile: Profile, encoder: Encoder | None)
     Raises:
         SpaceMismatch: the index's vectors are in another space than the encoder's.
     """
+    field = target.field_of(profile.vector_field)
     wanted = [leg for leg in ("dense", "clicks") if profile.weights[leg] > 0]
     if encoder is not None and "dense" in wanted:
-        target.require_space(profile.vector_field, encoder.space)
+        target.require_space(field, encoder.space)
     vector = None
     if encoder is None:
         report = LegReport("off", "no encoder")
@@ -49,10 +50,8 @@ def encode(text: str, target: Target, profile: Profile, encoder: Encoder | None)
         report = LegReport("skipped", "the text is empty")
     if "dense" not in wanted:
         report = LegReport("off", f"weight 0 in the profile {profile.name!r}")
-    elif target.space_of(profile.vector_field) is None:
-        report = LegReport(
-            "off", f"{target.expression!r} has no vectors in the field {profile.vector_field!r}"
-        )
+    elif target.space_of(field) is None:
+        report = LegReport("off", f"{target.expression!r} has no vectors in the field {field!r}")
     return Encoded(vector, encoder.space if encoder is not None and vector is not None else None, report)
 
 

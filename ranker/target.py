@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from trifuse.encoder.spaces import EncoderSpace, Space, require_same_space, spaces_in_meta
+from trifuse.encoder.marks import MARKS, VECTOR_FIELD
+from trifuse.encoder.spaces import EncoderSpace, Space, require_same_space, serving_field, spaces_in_meta
 from trifuse.ranker.errors import BodyError
 from trifuse.ranker.types import Clause
 
@@ -27,6 +28,8 @@ class Target:
         text_fields: those that any of them analyses.
         plain_fields: those that any of them maps to a type that isn't analysed.
         pipeline: the search pipeline that the server runs where a request names none.
+        serving: the vector field that queries go by; None where no index has one.
+        exact: the indices with vectors of which no k-NN index is built (`index.knn` isn't on).
     """
 
     expression: str
@@ -37,6 +40,8 @@ class Target:
     text_fields: frozenset[str]
     plain_fields: frozenset[str] = frozenset()
     pipeline: str | None = None
+    serving: str | None = None
+    exact: frozenset[str] = frozenset()
 
     @property
     def is_one_name(self) -> bool:
@@ -56,6 +61,25 @@ class Target:
     def vector_fields(self) -> list[str]:
         """The fields that hold trifuse's vectors."""
         return sorted({field for spaces in self.spaces.values() for field in spaces})
+
+    def hidden_fields(self) -> list[str]:
+        """What trifuse put into the documents, which no hit shows unasked: the vectors and their marks."""
+        fields = self.vector_fields()
+        return [MARKS, *fields] if fields else []
+
+    def field_of(self, named: str | None) -> str:
+        """The vector field that a search goes by: the one that its profile names, else the one served."""
+        return named or self.serving or VECTOR_FIELD
+
+    def is_exact(self, field: str) -> bool:
+        """Whether the field's vectors have to be scored one by one: in any index none is built for them."""
+        return any(field in self.spaces[index] for index in self.exact)
+
+    def same_vectors(self, other: Target) -> bool:
+        """Whether searches of both go by the same indices, fields and spaces."""
+        return all(
+            getattr(self, name) == getattr(other, name) for name in ("indices", "spaces", "serving", "exact")
+        )
 
     def space_of(self, field: str) -> Space | None:
         """The space of a vector field in any of the indices."""
@@ -131,7 +155,29 @@ def read_target(expression: str, answer: Mapping[str, Any]) -> Target:
         frozenset(text_fields),
         frozenset(plain_fields),
         _pipeline(answer.values()),
+        _serving({index: (about.get("mappings") or {}).get("_meta") for index, about in answer.items()}),
+        frozenset(index for index, about in answer.items() if spaces[index] and _is_exact(about)),
     )
+
+
+def _serving(metas: Mapping[str, Mapping[str, Any] | None]) -> str | None:
+    """The field that all of the indices are served by.
+
+    While several are being switched to another field, it is the older one that all of them have: that one is
+    filled everywhere until the last is switched. Where they have none in common it is one of those served.
+    """
+    found = {index: field for index, meta in sorted(metas.items()) if (field := serving_field(meta))}
+    served = list(dict.fromkeys(found.values()))
+    if len(served) < 2:
+        return served[0] if served else None
+    fields = [list(spaces_in_meta(metas[index])) for index in found]
+    common = [field for field in fields[0] if field in served and all(field in each for each in fields)]
+    return common[0] if common else min(served)
+
+
+def _is_exact(about: Mapping[str, Any]) -> bool:
+    settings = about.get("settings")
+    return settings is not None and str((settings.get("index") or {}).get("knn")).lower() != "true"
 
 
 def _pipeline(indices: Iterable[Mapping[str, Any]]) -> str | None:

@@ -23,6 +23,9 @@ Ranks = NDArray[np.int64]
 State = Literal["ok", "empty", "off", "skipped", "failed"]
 """A leg ran and found something; ran and found nothing; isn't there to run; had nothing to run on; broke."""
 
+Candidates = Literal["filters", "lexical"]
+"""What an exact dense leg scores: what the filters match, or the best of the lexical leg's matches."""
+
 LEGS = ("lexical", "dense", "clicks")
 
 

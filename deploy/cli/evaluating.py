@@ -15,8 +15,8 @@ from redis.exceptions import RedisError
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from trifuse.deploy.cli.common import err, fail
+from trifuse.deploy.cli.query_encoder import query_encoder
 from trifuse.deploy.config import Settings, opensearch_client, redis_client, require_opensearch
-from trifuse.encoder.registry import load_encoder
 from trifuse.ranker import ClickStore, HybridRanker, Profile
 from trifuse.ranker.clicks.past_queries import normalize_query
 from trifuse.ranker.evaluation import Judgements, Queries, Ranked, rank_all, read_judgements, read_queries
@@ -211,7 +211,7 @@ def open_bench(
     """
     given = of_queries(read_frequencies(frequencies), queries) if frequencies else None
     needed = any(profile.weights["dense"] > 0 or profile.weights["clicks"] > 0 for profile in profiles)
-    encoder = load_encoder(settings.encoder) if needed else None
+    encoder = query_encoder(settings) if needed else None
     client = require_opensearch(opensearch_client(settings), settings)
     try:
         redis = redis_client(settings, timeout_s=REDIS_TIMEOUT_S) if settings.redis_url else None

@@ -25,13 +25,15 @@ from trifuse.deploy.cli.hits import (
     query_lines,
     summary,
 )
+from trifuse.deploy.cli.query_encoder import query_encoder
 from trifuse.deploy.cli.ranking import BodyOption, is_stored, json_object, read_profile, usage
 from trifuse.deploy.config import Settings, opensearch_client, redis_client, require_opensearch, resolve
-from trifuse.encoder.errors import EncoderError
-from trifuse.encoder.registry import load_encoder
+from trifuse.encoder.errors import EncoderError, ModelNotFound
+from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.types import Encoder
 from trifuse.ranker import ClickStore, HybridRanker, Profile
 from trifuse.ranker.body_template import fill_template
+from trifuse.ranker.encoders import BySpace
 
 _WEIGHTS = ",".join(f"{leg}={weight:g}" for leg, weight in Profile().weights.items())
 
@@ -85,7 +87,7 @@ def search_command(
     client = require_opensearch(opensearch_client(settings), settings)
     try:
         clicks = ClickStore(redis_client(settings), client) if settings.redis_url else None
-        model = _encoder(settings, chosen, named=encoder is not None)
+        model = _encoder(settings, chosen)
         # By its name, so that the response tells the version.
         served = profile if profile is not None and is_stored(profile) else chosen
         with usage(), closing(HybridRanker(client, model, clicks, served)) as ranker:
@@ -101,17 +103,25 @@ def search_command(
         _show(response, start=start or shown.get("from", 0), explain=explain)
 
 
-def _encoder(settings: Settings, profile: Profile, *, named: bool) -> Encoder | None:
+def _encoder(settings: Settings, profile: Profile) -> Encoder | BySpace | None:
     """The encoder, where a leg needs one; without it the rest still answers, unless it was named."""
     if profile.weights["dense"] == 0 and profile.weights["clicks"] == 0:
         return None
-    try:
-        return load_encoder(settings.encoder)
-    except EncoderError as error:
-        if named:
+    found = query_encoder(settings)
+    if not callable(found):
+        return found
+    by_space = found
+
+    def load(space: EncoderSpace) -> Encoder | None:
+        try:
+            return by_space(space)
+        except ModelNotFound:
             raise
-        err.print(f"trifuse: searching without vectors: {error}", style="yellow", markup=False)
-        return None
+        except EncoderError as error:
+            err.print(f"trifuse: searching without vectors: {error}", style="yellow", markup=False)
+            return None
+
+    return load
 
 
 def _show(response: dict[str, Any], *, start: int, explain: bool) -> None:

@@ -92,7 +92,7 @@ def native_search_of(
     queries = [_sub_query(leg, clause, request, named=explained) for leg, clause in clauses.items()]
     page = {key: value for key, value in request.user.page.items() if key != "explain"}
     body = {
-        **without_vectors(page, request.target.vector_fields()),
+        **without_vectors(page, request.target.hidden_fields()),
         "from": request.user.start,
         "size": request.user.size,
         "query": {"hybrid": {"queries": queries, "pagination_depth": request.profile.depth}},
@@ -151,5 +151,5 @@ def _scores_nothing(query: Any) -> bool:
 
 def _sub_query(leg: str, clause: Clause, request: Request, *, named: bool) -> Clause:
     if leg == "lexical":
-        clause = scoring(joined_without_vectors(clause, request.target.vector_fields()))
+        clause = scoring(joined_without_vectors(clause, request.target.hidden_fields()))
     return {"bool": {"must": [clause], "_name": NAME + leg}} if named else clause

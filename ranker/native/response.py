@@ -88,7 +88,7 @@ def leg_reports(
             report = replace(report, state="failed", reason=why_not[leg])
         elif search and leg in search.weights:
             reason = report.reason
-            if leg == "dense" and (lacking := request.target.lacks(request.profile.vector_field)):
+            if leg == "dense" and (lacking := request.target.lacks(request.field)):
                 reason = f"no vectors in {', '.join(lacking)}"
             report = LegReport(report.state, partial or reason, report.took_ms + took_ms, report.hits)
         reports[leg] = report

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
-from trifuse.encoder.marks import VECTOR_FIELD
 from trifuse.encoder.spaces import Similarity
 from trifuse.ranker.body import read_body
 from trifuse.ranker.body_template import fill_template
@@ -67,7 +66,7 @@ class Profile:
         clicks: how the click leg reads the log. Its `segment_weights` take the place of the weight of clicks,
             which still has to be above 0 for the leg to run.
         click_budget_s: seconds after which the click leg is left out.
-        vector_field: the vector field that the dense leg searches.
+        vector_field: the vector field that the dense leg searches; None: the one that the index is served by.
         execution: where the legs are fused: see `Execution`.
         body: the team's own search body, used where a search gives none; the text goes where a string is
             `{{text}}`.
@@ -87,15 +86,16 @@ class Profile:
     rank_constant: int = 60
     clicks: ClickSettings = field(default_factory=ClickSettings)
     click_budget_s: float = 0.3
-    vector_field: str = VECTOR_FIELD
+    vector_field: str | None = None
     execution: Execution = "client"
     body: Mapping[str, Any] | None = None
     rules: tuple[Rule, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("name", "vector_field"):
-            if not is_text(getattr(self, name)):
-                raise ProfileError(f"{name} is {getattr(self, name)!r}: give a text")
+        if not is_text(self.name):
+            raise ProfileError(f"name is {self.name!r}: give a text")
+        if self.vector_field is not None and not is_text(self.vector_field):
+            raise ProfileError(f"vector_field is {self.vector_field!r}: give a field's name, or null")
         check_one_of("execution", self.execution, EXECUTIONS)
         self._check_normalization()
         check_one_of("combination", self.combination, COMBINATIONS)

@@ -23,6 +23,7 @@ class Collected:
         depth: hits taken from each leg: a profile's depth can be no more.
         states: leg to how many queries it fared how in.
         reasons: leg to why it brought nothing for any query.
+        vector_field: which vector field was searched; serving: which one the index was served by.
     """
 
     index: str
@@ -31,6 +32,8 @@ class Collected:
     depth: int
     states: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
+    vector_field: str | None = None
+    serving: str | None = None
 
     @property
     def legs(self) -> tuple[str, ...]:
@@ -56,10 +59,11 @@ class Collected:
                 f"the profile {profile.name!r} has the depth {profile.depth}, and {self.depth} was "
                 "collected: collect deeper"
             )
-        if profile.vector_field != self.profile.vector_field:
+        searched = profile.vector_field or self.serving
+        if searched != self.vector_field:
             raise ProfileError(
-                f"the profile {profile.name!r} searches {profile.vector_field!r}, and "
-                f"{self.profile.vector_field!r} was collected: collect with that profile"
+                f"the profile {profile.name!r} searches {searched!r}, and "
+                f"{self.vector_field!r} was collected: collect with that profile"
             )
 
     def rank(self, profile: Profile) -> dict[str, list[str]]:

@@ -28,6 +28,8 @@ from trifuse.ranker.tuning.collected import Collected
 from trifuse.ranker.tuning.collected_query import CollectedQuery
 from trifuse.ranker.types import LEGS, LegReport
 
+_MOVED = "{!r} was switched to other vectors meanwhile"
+
 
 def collect(
     ranker: HybridRanker,
@@ -72,6 +74,7 @@ def collect(
     found: dict[str, CollectedQuery] = {}
     states: dict[str, Counter[str]] = {leg: Counter() for leg in LEGS}
     reasons: dict[str, str] = {}
+    fields: set[tuple[str, str]] = set()
     with ExitStack() as stack:
         legs = _Legs(ranker, stack.enter_context(closing(LegCache(cache))) if cache is not None else None)
         for id, text in queries.items():
@@ -80,6 +83,9 @@ def collect(
                 index, filled, text=text, profile=all_legs, size=0, from_=0, leave_one_out=leave_one_out
             )
             found[id], reports = legs.collect(request, looked_up)
+            fields.add((request.field, request.target.serving or request.field))
+            if len(fields) > 1:
+                raise SearchUnavailable(f"{_MOVED.format(request.target.expression)}: collect again")
             for leg, report in reports.items():
                 states[leg][report.state] += 1
                 if report.state == "failed":
@@ -90,7 +96,8 @@ def collect(
     expression = index if isinstance(index, str) else ",".join(index)
     counts = {leg: dict(count) for leg, count in states.items()}
     silent = {leg: reason for leg, reason in reasons.items() if not counts[leg].get("ok")}
-    return Collected(expression, found, replace(profile, body=body), depth, counts, silent)
+    searched, serving = next(iter(fields), (None, None))
+    return Collected(expression, found, replace(profile, body=body), depth, counts, silent, searched, serving)
 
 
 def _all_legs(profile: Profile, depth: int) -> Profile:
@@ -129,6 +136,8 @@ class _Legs:
             there |= {key_of(hit) for hit in answers["clicks"].hits}
         reports = read_answers(request, clicked, answers).reports
         for leg, answer in answers.items():
+            if any(hit["_index"] not in request.target.indices for hit in answer.hits):
+                raise SearchUnavailable(f"{_MOVED.format(request.target.expression)}: collect again")
             if answer.error is None and answer.partial:
                 raise SearchUnavailable(
                     f"{leg} gave a part of its hits for {request.text!r}: {answer.partial}"

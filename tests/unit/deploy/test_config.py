@@ -42,7 +42,7 @@ def test_the_environment_over_the_note_and_flags_over_both(home: Path) -> None:
     environ = {"REDIS_URL": "redis://env/0", "TRIFUSE_ENCODER": "env-encoder"}
 
     assert resolve(environ=environ, home=home, encoder="flag-encoder") == Settings(
-        "http://noted:9200", "redis://env/0", "redis://env/0", "flag-encoder"
+        "http://noted:9200", "redis://env/0", "redis://env/0", "flag-encoder", True
     )
 
 

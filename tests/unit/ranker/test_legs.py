@@ -26,7 +26,7 @@ def test_the_lexical_leg_is_the_users_own_search() -> None:
         "highlight": {"fields": {"title": {}}},
     }
     user = read_body(body, depth=100)
-    assert lexical_body(user, QUERY, size=100, vector_fields=["v"]) == {
+    assert lexical_body(user, QUERY, size=100, hidden=["v"]) == {
         **LEG,
         "size": 100,
         "query": QUERY,
@@ -45,7 +45,7 @@ def test_a_given_filter_leaves_the_scores_of_the_lexical_leg() -> None:
 def test_top_hits_come_without_vectors() -> None:
     aggs = {"n": {"terms": {"field": "n"}, "aggs": {"best": {"top_hits": {"size": 1}}}}}
     user = read_body({"query": QUERY, "aggs": aggs}, depth=100)
-    sent = lexical_body(user, QUERY, size=0, vector_fields=["v"])["aggs"]
+    sent = lexical_body(user, QUERY, size=0, hidden=["v"])["aggs"]
     assert sent["n"]["aggs"]["best"] == {"top_hits": {"size": 1, "_source": {"excludes": ["v"]}}}
     assert aggs["n"]["aggs"] == {"best": {"top_hits": {"size": 1}}}
 
@@ -75,7 +75,7 @@ def test_the_other_legs() -> None:
 def test_a_collapsed_search_reads_the_group_in_every_leg() -> None:
     user = read_body({"query": QUERY, "collapse": {"field": "g"}}, depth=100)
     for body in (
-        lexical_body(user, QUERY, size=1, vector_fields=[]),
+        lexical_body(user, QUERY, size=1, hidden=[]),
         dense_body(user, {}, size=1),
         clicks_body(user, ["1"], None, size=1),
     ):

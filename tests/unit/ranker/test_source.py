@@ -50,3 +50,8 @@ def test_no_source_stays_none() -> None:
     assert without_vectors({"_source": False}, ["v"]) == {"_source": False}
     assert without_vectors({"stored_fields": ["title"]}, ["v"]) == {"stored_fields": ["title"]}
     assert without_vectors({"size": 1}, []) == {"size": 1}
+
+
+def test_a_part_of_the_marks_may_be_named() -> None:
+    named = without_vectors({"_source": ["title", "trifuse.record"]}, ["trifuse", "v"])
+    assert named["_source"] == {"includes": ["title", "trifuse.record"], "excludes": ["v"]}

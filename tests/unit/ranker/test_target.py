@@ -157,3 +157,49 @@ def test_the_default_pipeline_of_several_indices(named: list[str | None], pipeli
     settings = [{"index": {"search": {"default_pipeline": each}} if each else {}} for each in named]
     found = read_target("i", {str(n): {"settings": each} for n, each in enumerate(settings)})
     assert found.pipeline == pipeline
+
+
+def of_fields(*names: str, serving: str | None = None) -> dict[str, Any]:
+    meta: dict[str, Any] = {}
+    for name in names:
+        meta = meta_with_space(meta, name, Space(ENCODER, TextTemplate(("title",))))
+    if serving:
+        meta["trifuse"]["serving"] = serving
+    return {"mappings": {"_meta": meta}}
+
+
+def test_the_field_is_the_one_that_the_index_is_served_by() -> None:
+    found = read_target("i", {"i": of_fields("v", "v_2", serving="v_2")})
+    assert (found.serving, found.field_of(None), found.field_of("v")) == ("v_2", "v_2", "v")
+    assert read_target("i", {"i": of_fields("v", "v_2")}).serving == "v"
+    none = read_target("i", {"i": {"mappings": {}}})
+    assert (none.serving, none.field_of(None)) == (None, "trifuse_vector")
+
+
+def test_while_several_are_switched_the_older_field_of_all_is_served() -> None:
+    before, after = of_fields("v", "v_2", serving="v"), of_fields("v", "v_2", serving="v_2")
+    assert read_target("x", {"i": before, "j": after}).serving == "v"
+    assert read_target("x", {"i": after, "j": before}).serving == "v"
+    assert read_target("x", {"i": after, "j": after, "k": {"mappings": {}}}).serving == "v_2"
+
+
+def test_where_no_field_is_of_all_one_of_those_served_is_taken() -> None:
+    assert read_target("x", {"i": of_fields("v_2"), "j": of_fields("v")}).serving == "v"
+    assert (
+        read_target("x", {"i": of_fields("v", "v_2", serving="v_2"), "j": of_fields("v_2")}).serving == "v_2"
+    )
+
+
+def test_vectors_without_a_knn_index_are_exact() -> None:
+    on, off = {"settings": {"index": {"knn": "true"}}}, {"settings": {"index": {"knn": "false"}}}
+    assert not read_target("i", {"i": {**of_fields("v"), **on}}).is_exact("v")
+    assert read_target("i", {"i": {**of_fields("v"), **off}}).is_exact("v")
+    assert read_target("i", {"i": {**of_fields("v"), "settings": {"index": {}}}}).is_exact("v")
+    mixed = read_target("x", {"i": {**of_fields("v"), **on}, "j": {**of_fields("v", "w"), **off}})
+    assert mixed.is_exact("v") and mixed.is_exact("w")
+    assert not read_target("x", {"i": {**of_fields("v"), **on}, "j": {"mappings": {}, **off}}).is_exact("v")
+
+
+def test_what_trifuse_put_into_documents_is_hidden() -> None:
+    assert read_target("i", {"i": of_fields("v", "w")}).hidden_fields() == ["trifuse", "v", "w"]
+    assert read_target("i", {"i": {"mappings": {}}}).hidden_fields() == []

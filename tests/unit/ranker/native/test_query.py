@@ -49,7 +49,7 @@ def test_a_sub_query_for_each_leg(request_of: RequestOf) -> None:
     assert processor["combination"]["parameters"]["weights"] == [0.25, 0.5, 0.25]
     assert search.body["query"]["hybrid"]["pagination_depth"] == 100
     assert (search.body["from"], search.body["size"]) == (0, 10)
-    assert search.body["_source"] == {"excludes": ["trifuse_vector"]}
+    assert search.body["_source"] == {"excludes": ["trifuse", "trifuse_vector"]}
     assert search.params == dict(request.url.header)
 
 
@@ -108,7 +108,7 @@ def test_what_goes_with_the_search(request_of: RequestOf) -> None:
     assert {key: body[key] for key in given if key != "_source"} == {
         key: value for key, value in given.items() if key != "_source"
     }
-    assert body["_source"] == {"includes": ["title"], "excludes": ["trifuse_vector"]}
+    assert body["_source"] == {"includes": ["title"], "excludes": ["trifuse", "trifuse_vector"]}
     assert sent(request_of(params={"routing": "r", "typed_keys": True})).params.items() >= {
         ("routing", "r"),
         ("typed_keys", "true"),
