@@ -21,7 +21,7 @@ sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
 
 from fault_proxy import proxied
 
-SLOW = "double s = 0; for (int i = 0; i < 60000; ++i) { s += Math.sin(i); } return 1 + Math.abs(s);"
+SLOW = "double s = 0; for (int i = 0; i < 250000; ++i) { s += Math.sin(i); } return 1 + Math.abs(s);"
 
 
 def batch(app: TrifuseCelery, library: Any, number: int) -> float:
@@ -91,7 +91,7 @@ def test_searches_that_get_slow_slow_writing_down_and_our_own_dont(
     }
 
     def users(body: dict[str, Any]) -> None:
-        for _ in range(25):
+        for _ in range(21):
             client.search(index=index_name, body=body)
 
     clock = Clock()
@@ -99,7 +99,7 @@ def test_searches_that_get_slow_slow_writing_down_and_our_own_dont(
     pauses = [clock.batch(pressure, client, index_name)]
     users(quick)
     pauses.append(clock.batch(pressure, client, index_name))
-    for _ in range(25):
+    for _ in range(21):
         search(client, index_name, slow)  # as a scan for pending documents does
     pauses.append(clock.batch(pressure, client, index_name))
     assert pauses == [0, 0, 0]
