@@ -127,6 +127,10 @@ def _names(index: IndexFacts, request: Request, field: str) -> Iterator[Finding]
             f"{index.name} has a field {MARKS} of its own, where trifuse keeps its marks",
             "rename that field: reindex into another index, then attach to that",
         )
+    elif "." in field or field == MARKS:
+        yield Finding(
+            "refused", "names", f"{field} can't be the name of a vector field", "name one without dots"
+        )
     elif field in index.properties and field not in spaces_in_meta(index.meta):
         yield Finding(
             "refused",

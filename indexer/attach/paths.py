@@ -35,7 +35,7 @@ _PLAIN = frozenset(
 
 
 class Wrong(ValueError):
-    """Why a path can't be embedded; the message is `what|remedy`."""
+    """Why a path can't be embedded, and what to do instead."""
 
     def __init__(self, what: str, remedy: str) -> None:
         super().__init__(what)

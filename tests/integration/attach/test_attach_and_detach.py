@@ -15,6 +15,7 @@ from trifuse.indexer.attach.apply import read_meta
 from trifuse.indexer.embedded import embedded_fields
 from trifuse.indexer.errors import AttachRefused, IndexMissing, IndexNotOurs
 from trifuse.indexer.state import get_state
+from trifuse.ranker import HybridRanker
 
 TEXTS = {"title": {"type": "text"}, "body": {"type": "text"}}
 
@@ -102,11 +103,14 @@ def test_detach_keeps_routing(client: OpenSearch, make: Any, attach: Any, docs: 
     assert client.get(index=name, id="1", params={"routing": "north"})["_source"] == docs[1]
 
 
-def test_exact(client: OpenSearch, make: Any, attach: Any, docs: Any) -> None:
+def test_exact(client: OpenSearch, encoder: Encoder, make: Any, attach: Any, docs: Any) -> None:
     name = make(settings={"knn": False})
     assert attach(name, exact=True).skipped == 3
     field = client.indices.get_mapping(index=name)[name]["mappings"]["properties"]["trifuse_vector"]
     assert "method" not in field
+    body = {"query": {"match": {"title": "nothingmatchesthis"}}}
+    answer = HybridRanker(client, encoder).search(name, body, text="children who wheeze")
+    assert answer["hits"]["hits"][0]["_id"] == "0"
     assert client.count(index=name, body={"query": {"exists": {"field": "trifuse_vector"}}})["count"] == 3
     assert detach(client, name).documents == 3
     assert sources(client, name) == {str(number): doc for number, doc in enumerate(docs)}

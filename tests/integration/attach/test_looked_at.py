@@ -139,6 +139,8 @@ def test_field_names(make: Any, refused: Any, plan: Any) -> None:
     name = make({"properties": own})
     assert plan(name).field == "trifuse_vector_2"
     assert refused(name, field="trifuse_vector") == {"names": "name another (--field)"}
+    assert refused(name, field="a.b") == refused(name, field="trifuse") == {"names": "name one without dots"}
+    assert plan(name, field="meaning").field == "meaning"
     marked = make({"properties": {"trifuse": {"type": "keyword"}, **TEXTS}}, suffix="-b")
     assert "names" in refused(marked)
     meant = make({"_meta": {"trifuse": "ours"}, "properties": TEXTS}, suffix="-c")
