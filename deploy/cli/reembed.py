@@ -18,11 +18,13 @@ from trifuse.deploy.cli.common import (
     fail,
     index_name,
     print_lines,
+    terminable,
 )
 from trifuse.deploy.cli.sync import progress_bars
 from trifuse.deploy.config import Settings, celery_app, opensearch_client, require_opensearch, resolve
 from trifuse.encoder.registry import describe_encoder
 from trifuse.encoder.spaces import EncoderSpace
+from trifuse.indexer.copying.fill import CopyStep
 from trifuse.indexer.reembed import (
     Filled,
     abandon,
@@ -34,12 +36,16 @@ from trifuse.indexer.reembed import (
     stage_of,
     switch,
 )
+from trifuse.indexer.sync import Progress
 
 NameArgument = Annotated[
     str, typer.Argument(metavar="INDEX", help="The index, or an alias of one.", callback=index_name)
 ]
 TextOption = Annotated[
     str | None, typer.Option("--text", help="Other fields to embed than now, by their paths: title,abstract")
+]
+InPlaceOption = Annotated[
+    bool, typer.Option("--in-place", help="Also of an alias: a second field in its index, and no copy.")
 ]
 BumpOption = Annotated[
     bool, typer.Option("--accept-version-bump", help="Versions of documents may go up: no writer minds.")
@@ -63,6 +69,7 @@ def register(app: typer.Typer) -> None:
 def reembed_command(
     index: NameArgument,
     text: TextOption = None,
+    in_place: InPlaceOption = False,
     no_switch: NoSwitchOption = False,
     to_new: SwitchOption = False,
     rollback: RollbackOption = False,
@@ -77,17 +84,17 @@ def reembed_command(
 ) -> None:
     """Give an index the vectors of another encoder, beside those that it has, and then switch to them.
 
-    Queries go by the old vectors until the switch, which comes when all documents have the new one; they
-    need a worker of the new encoder. Interrupted, the same command goes on. Until [bold]--finish[/bold] one
-    command leads back.
+    An index gets a second vector field; an alias a new index, to which it moves. Queries go by the old
+    vectors until all documents have the new one, which takes a worker of the new encoder. Interrupted, the
+    same command goes on. Until [bold]--finish[/bold] one command leads back.
 
     Example: [bold]trifuse reembed trials --encoder e5-small-v2-int8 --no-switch[/bold], then
     [bold]trifuse reembed trials --switch[/bold]
     """
     steps = {"--switch": to_new, "--rollback": rollback, "--abandon": to_abandon, "--finish": to_finish}
     chosen = [name for name, given in steps.items() if given]
-    if len(chosen) > 1 or (chosen and (no_switch or text)):
-        raise typer.BadParameter("one step at a time; --text and --no-switch go with --encoder alone")
+    if len(chosen) > 1 or (chosen and (no_switch or text or in_place)):
+        raise typer.BadParameter("one step at a time; --text, --in-place and --no-switch go with --encoder")
     settings = resolve(opensearch=opensearch, redis=redis, broker=broker, encoder=encoder)
     client = require_opensearch(opensearch_client(settings), settings)
     if chosen:
@@ -99,20 +106,20 @@ def reembed_command(
         index,
         _encoder(client, index, encoder, settings),
         text=paths,
+        in_place=in_place,
         accept_version_bump=accept_version_bump,
     )
     if what not in ("begin", "resume"):
         _tell(client, index, _SAID[what].format(index), as_json=as_json)
         return
-    filled = _fill(client, index, settings)
-    if no_switch or filled.stalled or filled.pending:
-        said = f"the new vectors of {index!r} aren't served: `trifuse reembed {index} --switch` does that"
-        _tell(client, index, said, filled, as_json=as_json)
-        _end(filled)
-        return
-    switched = switch(client, index)
-    _tell(client, index, _SWITCHED.format(index), filled, as_json=as_json)
-    _end(switched)
+    filled = _fill(client, index, settings, switch=not no_switch)
+    said = (
+        _SWITCHED
+        if filled.switched
+        else "the new vectors of {0!r} aren't served: `trifuse reembed {0} --switch`"
+    )
+    _tell(client, index, said.format(index), filled, as_json=as_json)
+    _end(filled)
 
 
 _SWITCHED = (
@@ -139,7 +146,7 @@ def _encoder(client: OpenSearch, index: str, given: str | None, settings: Settin
     raise typer.BadParameter("name the new encoder", param_hint="--encoder")
 
 
-def _fill(client: OpenSearch, index: str, settings: Settings) -> Filled:
+def _fill(client: OpenSearch, index: str, settings: Settings, *, switch: bool) -> Filled:
     # Celery takes half a second to import.
     from trifuse.worker.broker import check_broker
     from trifuse.worker.enqueue import celery_enqueue
@@ -147,13 +154,21 @@ def _fill(client: OpenSearch, index: str, settings: Settings) -> Filled:
 
     app = celery_app(settings)
     check_broker(app.conf.broker_url)
-    with progress_bars(shown=True) as step:
+    with progress_bars(shown=True) as step, terminable():
+
+        def show(now: CopyStep | Progress) -> None:
+            if isinstance(now, CopyStep):
+                now = Progress(f"copying to {now.index}", now.total, now.done)
+            if step is not None:
+                step(now)
+
         return fill(
             client,
             index,
             celery_enqueue(app),
+            switch=switch,
             listening=lambda space: is_listening(app, space.encoder),
-            progress=step,
+            progress=show,
         )
 
 
@@ -170,9 +185,12 @@ def _step(client: OpenSearch, index: str, step: str, *, as_json: bool) -> None:
         )
     else:
         done = (abandon if step == "--abandon" else finish)(client, index)
+        which = "new" if step == "--abandon" else "old"
         said = (
-            f"took the {'new' if step == '--abandon' else 'old'} vectors out of {done:,} documents; the "
-            "mapping keeps the field, which is empty now: OpenSearch takes none out of a mapping"
+            f"took the {which} vectors out of {done:,} documents; the mapping keeps the field, empty as it "
+            "is now: OpenSearch takes none out of a mapping"
+            if done
+            else f"the {which} vectors of {index!r} are gone"
         )
     _tell(client, index, said, filled, as_json=as_json)
     if filled is not None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from trifuse.indexer.reembed.in_place import (
-    Filled,
+from trifuse.indexer.reembed.filled import Filled
+from trifuse.indexer.reembed.stage import Stage
+from trifuse.indexer.reembed.steps import (
     abandon,
     begin,
     fill,
@@ -13,7 +14,6 @@ from trifuse.indexer.reembed.in_place import (
     stage_of,
     switch,
 )
-from trifuse.indexer.reembed.stage import Stage
 
 __all__ = [
     "Filled",

@@ -12,7 +12,7 @@ from opensearchpy.exceptions import NotFoundError
 from trifuse.encoder.marks import MARKS, VECTOR_FIELD, space_path
 from trifuse.encoder.spaces import Space, next_field
 from trifuse.indexer.cursors import forget_cursors
-from trifuse.indexer.embedded import QUERIES_PREFIX, EmbeddedField
+from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.errors import DetachUnfinished, IndexMissing, IndexNotOurs
 from trifuse.indexer.failures import FAILED_INDEX
 from trifuse.indexer.mapping import marks_property, vector_property
@@ -88,13 +88,6 @@ def read_index(client: OpenSearch, name: str) -> Held:
         entry["mappings"].get("properties", {}),
         tuple(sorted(entry.get("aliases", {}))),
     )
-
-
-def past_queries_of(client: OpenSearch, held: Held) -> list[Held]:
-    """The indexes of past queries that belong to an index by any of its names, and have vectors."""
-    names = [f"{QUERIES_PREFIX}{name}" for name in (held.index, *held.aliases)]
-    found = [read_index(client, name) for name in names if client.indices.exists(index=name)]
-    return [each for each in found if (each.meta.get("trifuse") or {}).get("fields")]
 
 
 def add_field(client: OpenSearch, held: Held, space: Space) -> None:

@@ -2,54 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import msgspec
 from opensearchpy import OpenSearch
 
-from trifuse.encoder.spaces import EncoderSpace, Space, meta_serving, meta_with_space
+from trifuse.encoder.spaces import EncoderSpace, Space, meta_serving
 from trifuse.indexer.counts import Counts, count_field
 from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.errors import ReembedRefused
 from trifuse.indexer.failures import FAILED_INDEX, Failure, failure_pages
 from trifuse.indexer.follow import Followed, Patience, follow
 from trifuse.indexer.hints import Enqueue
-from trifuse.indexer.reembed.fields import Held, add_field, drop_field, past_queries_of, put_meta, read_index
-from trifuse.indexer.reembed.stage import Next, Stage, decide
-from trifuse.indexer.scan import scan
+from trifuse.indexer.reembed.fields import Held, add_field, drop_field, put_meta, read_index
+from trifuse.indexer.reembed.filled import Filled
+from trifuse.indexer.reembed.past_queries import (
+    fill_past_queries,
+    prepare_past_queries,
+    require_filled,
+    require_none_pending,
+    settle_past_queries,
+)
+from trifuse.indexer.reembed.stage import Next, decide, meta_named
 from trifuse.indexer.state import get_state
 from trifuse.indexer.sync import Progress
 
 _NAMED = 10
+_ROUNDS = 10
+"""How often it is filled before an owner who writes all the time is found too fast."""
 
 
-class Filled(msgspec.Struct, frozen=True):
-    """The new field's documents: each is one of the four; as `trifuse sync` counts them.
-
-    Args:
-        failures: some of what failed, each as `id: reason`.
-        stalled: why what is pending won't move by itself; "" where nothing is known to be in the way.
-    """
-
-    pending: int
-    embedded: int
-    skipped: int
-    failed: int
-    failures: tuple[str, ...] = ()
-    stalled: str = ""
-
-
-def stage_of(client: OpenSearch, name: str) -> Stage:
-    """How far the index behind a name has come.
-
-    Raises:
-        IndexMissing, IndexNotOurs, SpaceMismatch: it has no vectors, or they can't be read.
-    """
-    return read_index(client, name).stage
-
-
-def begin(
+def begin_field(
     client: OpenSearch,
     name: str,
     encoder: EncoderSpace,
@@ -91,78 +75,84 @@ def begin(
             )
         add_field(client, held, wanted)
     if what == "tower":
-        put_meta(client, held, meta_with_space(held.meta, stage.serving, wanted))
+        put_meta(client, held, meta_named(held.meta, stage.serving, wanted))
     return what
 
 
-def fill(
+def fill_field(
     client: OpenSearch,
     name: str,
     enqueue: Enqueue,
     *,
-    patience: Patience = Patience(),  # noqa: B008 - frozen
-    listening: Callable[[Space], bool] | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    patience: Patience,
+    listening: Callable[[Space], bool] | None,
+    progress: Callable[[Progress], None] | None,
+    switch: bool,
 ) -> Filled:
-    """Have the new field filled, of the index and of its past queries, and wait for it.
-
-    Raises:
-        ReembedRefused: nothing is under way.
-        ServerUnavailable: OpenSearch was away for longer than a restart takes.
-    """
-    targets = list(_new_targets(client, name))
-    seen: list[Followed] = []
-    for target in targets:
+    """Have the new field filled, of the index and of its past queries; switch where that is asked for."""
+    held = read_index(client, name)
+    target = _new_field(held)
+    prepare_past_queries(client, held, target.space.encoder)
+    embedded, stalled = 0, ""
+    for last in range(_ROUNDS - 1, -1, -1):
         pending = _refreshed(client, target).pending
 
-        def tell(now: Followed, target: EmbeddedField = target, pending: int = pending) -> None:
+        def tell(now: Followed, pending: int = pending) -> None:
             if progress is not None:
                 progress(Progress(target.index, max(pending, now.found), now.done))
 
-        seen.append(follow(client, target, enqueue, patience=patience, listening=listening, progress=tell))
-        if seen[-1].stalled:
+        seen = follow(client, target, enqueue, patience=patience, listening=listening, progress=tell)
+        embedded += seen.embedded
+        stalled = seen.stalled or fill_past_queries(client, held, enqueue, patience, listening, progress)
+        if stalled or not switch:
             break
-    counted = _refreshed(client, targets[0])
-    embedded = seen[0].embedded
+        try:
+            switched = switch_field(client, name)
+        except ReembedRefused:  # the owner has written meanwhile
+            if not last:
+                raise
+        else:
+            return msgspec.structs.replace(
+                switched, embedded=embedded, skipped=max(0, switched.skipped - embedded)
+            )
+    counted = _refreshed(client, target)
     return Filled(
         pending=counted.pending,
         embedded=embedded,
         skipped=max(0, counted.current + counted.empty - embedded),
         failed=counted.failed,
-        failures=_failures(client, targets[0]) if counted.failed else (),
-        stalled=next((item.stalled for item in seen if item.stalled), ""),
+        failures=_failures(client, target) if counted.failed else (),
+        stalled=stalled,
     )
 
 
-def switch(client: OpenSearch, name: str) -> Filled:
+def switch_field(client: OpenSearch, name: str) -> Filled:
     """Have queries go by the new field, after a look at every document; failed ones are named.
-
-    Where they do already, nothing changes.
 
     Raises:
         ReembedRefused: nothing is under way, or documents wait for their vector.
     """
     held = read_index(client, name)
     if held.stage.step == "switched":
-        return Filled(0, 0, _refreshed(client, _field_of(held)).documents, 0)
-    targets = list(_new_targets(client, name))
-    for target in targets:
-        pending = sum(1 for _ in scan(client, target))
-        if pending:
-            raise ReembedRefused(
-                f"{pending:,} documents of {target.index!r} wait for their vector of "
-                f"{target.space.encoder.encoder!r}: fill them first with `trifuse reembed {name} --encoder "
-                f"{target.space.encoder.encoder}`, which switches when all have it"
-            )
-    target = targets[0]
+        return Filled(0, 0, 0, 0, switched=True)
+    target = _new_field(held)
+    prepare_past_queries(client, held, target.space.encoder)
+    require_filled(client, held, name)
+    require_none_pending(client, target, name)
     counted = _refreshed(client, target)
-    failures = _failures(client, target) if counted.failed else ()
     held = read_index(client, name)
     put_meta(client, held, meta_serving(held.meta, target.field))
-    return Filled(0, 0, counted.current + counted.empty, counted.failed, failures)
+    return Filled(
+        pending=counted.pending,
+        embedded=0,
+        skipped=counted.current + counted.empty,
+        failed=counted.failed,
+        failures=_failures(client, target) if counted.failed else (),
+        switched=True,
+    )
 
 
-def roll_back(client: OpenSearch, name: str) -> None:
+def roll_back_field(client: OpenSearch, name: str) -> None:
     """Have queries go by the old field again; the new one stays, and is kept up to date as before.
 
     Raises:
@@ -177,7 +167,7 @@ def roll_back(client: OpenSearch, name: str) -> None:
     put_meta(client, held, meta_serving(held.meta, stage.other))
 
 
-def abandon(client: OpenSearch, name: str, *, progress: Callable[[int], None] | None = None) -> int:
+def abandon_field(client: OpenSearch, name: str, *, progress: Callable[[int], None] | None = None) -> int:
     """Take the new field out again, before the switch; how many documents had a vector in it.
 
     Raises:
@@ -189,7 +179,7 @@ def abandon(client: OpenSearch, name: str, *, progress: Callable[[int], None] | 
     return _drop(client, held, progress)
 
 
-def finish(client: OpenSearch, name: str, *, progress: Callable[[int], None] | None = None) -> int:
+def finish_field(client: OpenSearch, name: str, *, progress: Callable[[int], None] | None = None) -> int:
     """Take the old field out, after the switch: there is no way back then. How many documents had it.
 
     Raises:
@@ -201,65 +191,18 @@ def finish(client: OpenSearch, name: str, *, progress: Callable[[int], None] | N
     return _drop(client, held, progress)
 
 
-def left_in_old_space(client: OpenSearch, name: str) -> list[tuple[str, str]]:
-    """Indexes of sentences that are served by another encoder than the index, each with its encoder's name.
-
-    They have a space of their own, and are embedded anew by their own name.
-    """
-    held = read_index(client, name)
-    linked = held.meta["trifuse"].get("sentences")
-    if not linked or not client.indices.exists(index=linked):
-        return []
-    sentences = stage_of(client, linked)
-    if sentences.space.encoder.id == held.stage.space.encoder.id:
-        return []
-    return [(linked, sentences.space.encoder.encoder)]
-
-
 def _drop(client: OpenSearch, held: Held, progress: Callable[[int], None] | None = None) -> int:
     """Take a field out of the index; first out of its past queries, which are found by what it says."""
-    stage = held.stage
-    space = stage.other_space
-    for queries in past_queries_of(client, held):
-        known = queries.stage
-        if known.step == "none" or space is None:
-            continue
-        if known.step != "dropping" and known.space.encoder.id == space.encoder.id:
-            put_meta(client, queries, meta_serving(queries.meta, str(known.other)))
-            queries = read_index(client, queries.index)
-        drop_field(client, queries)
+    settle_past_queries(client, held, held.stage.space.encoder)
     return drop_field(client, held, progress=progress)
 
 
-def _prepare_past_queries(client: OpenSearch, held: Held, encoder: EncoderSpace) -> None:
-    """Give past queries a field for vectors of the new encoder: the click leg finds them by the space."""
-    for queries in past_queries_of(client, held):
-        stage = queries.stage
-        wanted = Space(encoder, stage.space.template)
-        if stage.step == "dropping":
-            drop_field(client, queries)
-            queries = read_index(client, queries.index)
-        if wanted.id not in (stage.space.id, stage.other_space.id if stage.other_space else ""):
-            add_field(client, queries, wanted)
-
-
-def _new_targets(client: OpenSearch, name: str) -> Iterator[EmbeddedField]:
-    """The fields that are being filled: of the index first, then of its past queries."""
-    held = read_index(client, name)
-    if held.stage.step != "filling":
-        raise _nothing(held, "there is a switch to", "filling")
-    new = _field_of(held)
-    yield new
-    _prepare_past_queries(client, held, new.space.encoder)
-    for queries in past_queries_of(client, held):
-        if queries.stage.step == "filling":
-            yield _field_of(queries)
-
-
-def _field_of(held: Held) -> EmbeddedField:
-    """The second field; the served one where there is no other."""
+def _new_field(held: Held) -> EmbeddedField:
+    """The field that is being filled."""
     stage = held.stage
-    return held.target(stage.other or stage.serving, stage.other_space or stage.space)
+    if stage.step != "filling" or stage.other is None or stage.other_space is None:
+        raise _nothing(held, "there is a switch to", "filling")
+    return held.target(stage.other, stage.other_space)
 
 
 def _nothing(held: Held, what: str, expected: str) -> ReembedRefused:

@@ -103,6 +103,11 @@ def decide(stage: Stage, wanted: Space) -> Next:
     )
 
 
+def meta_named(meta: Mapping[str, Any], field: str, space: Space) -> dict[str, Any]:
+    """`_meta` with another query tower for a field: its documents' space is the same."""
+    return meta_with_space(meta, field, space)
+
+
 def meta_begun(meta: Mapping[str, Any], old: str, new: str, space: Space) -> dict[str, Any]:
     """`_meta` with one more field, while queries stay with the old one."""
     merged = meta_serving(meta_with_space(meta, new, space), old)

@@ -1,0 +1,131 @@
+"""Embed an alias anew: in a copy of its index, to which the alias moves when that is complete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from opensearchpy import OpenSearch
+
+from trifuse.encoder.marks import VECTOR_FIELD
+from trifuse.encoder.spaces import EncoderSpace, Space, next_field, spaces_in_meta
+from trifuse.indexer import copying
+from trifuse.indexer.copying import Copy
+from trifuse.indexer.copying.complete import Step, complete
+from trifuse.indexer.copying.copies import all_copies
+from trifuse.indexer.errors import ReembedRefused
+from trifuse.indexer.follow import Patience
+from trifuse.indexer.hints import Enqueue
+from trifuse.indexer.reembed.fields import put_meta, read_index
+from trifuse.indexer.reembed.filled import Filled
+from trifuse.indexer.reembed.past_queries import (
+    fill_past_queries,
+    prepare_past_queries,
+    require_filled,
+    settle_past_queries,
+)
+from trifuse.indexer.reembed.stage import Next, decide, meta_named
+
+
+def open_copy(client: OpenSearch, name: str) -> Copy | None:
+    """The newest copy that isn't abandoned or finished, of what a name stands for."""
+    return next(iter(reversed(all_copies(client, name))), None)
+
+
+def begin_copy(client: OpenSearch, alias: str, encoder: EncoderSpace, *, text: tuple[str, ...] = ()) -> Next:
+    """Make a copy for another encoder, or find that nothing or only a query tower is to be changed.
+
+    Raises:
+        ReembedRefused: it is on its way to another space.
+        CopyRefused: the index can't be copied.
+    """
+    held, copy = read_index(client, alias), open_copy(client, alias)
+    stage, filling = held.stage, copy is not None and copy.standing.phase != "switched"
+    template = (copy.space if copy is not None and filling else stage.space).template
+    wanted = Space(encoder, replace(template, fields=text) if text else template)
+    if copy is not None:
+        if wanted.id == copy.space.id:
+            return "resume" if filling else "switched"
+        way = "--abandon" if filling else "--finish` or `--rollback"
+        raise ReembedRefused(
+            f"{alias!r} has a copy in the space of {copy.space.encoder.encoder!r} with the template "
+            f"{copy.space.template.as_dict()}, {'unfinished' if filling else 'with a way back'}: end that "
+            f"first, with `trifuse reembed {alias} {way}`; then use {encoder.encoder!r}"
+        )
+    what = decide(stage, wanted)
+    if what == "tower":
+        put_meta(client, held, meta_named(held.meta, stage.serving, wanted))
+    if what == "begin":
+        copying.begin(
+            client,
+            held.index,
+            alias=alias,
+            space_field=(next_field(held.properties, VECTOR_FIELD), wanted),
+            drop_fields=spaces_in_meta(held.meta),
+        )
+    return what
+
+
+def fill_copy(
+    client: OpenSearch,
+    alias: str,
+    copy: Copy,
+    enqueue: Enqueue,
+    *,
+    patience: Patience,
+    listening: Callable[[Space], bool] | None,
+    progress: Callable[[Step], None] | None,
+    switch: bool,
+) -> Filled:
+    """Fill the copy, and the past queries' vectors of the new encoder, and switch where that is asked for."""
+    held = read_index(client, alias)
+    prepare_past_queries(client, held, copy.space.encoder)
+    stalled = fill_past_queries(client, held, enqueue, patience, listening, progress)
+    report = complete(
+        client,
+        copy,
+        enqueue,
+        patience=patience,
+        listening=listening,
+        progress=progress,
+        switch=switch and not stalled,
+    )
+    return Filled(
+        pending=report.pending,
+        embedded=report.embedded,
+        skipped=report.skipped,
+        failed=report.failed,
+        stalled=stalled or "; ".join(report.faults),
+        switched=report.switched,
+    )
+
+
+def switch_copy(client: OpenSearch, alias: str, copy: Copy) -> Filled:
+    """Move the alias to the copy.
+
+    Raises:
+        CopyRefused: the copy isn't complete.
+        ReembedRefused: past queries wait for their vector.
+    """
+    if copy.standing.phase != "switched":
+        held = read_index(client, alias)
+        prepare_past_queries(client, held, copy.space.encoder)
+        require_filled(client, held, alias)
+        copying.switch(client, copy)
+    return Filled(0, 0, 0, 0, switched=True)
+
+
+def abandon_copy(client: OpenSearch, alias: str) -> int:
+    """Delete the copy, and the past queries' vectors of its space."""
+    copying.abandon(client, alias)
+    held = read_index(client, alias)
+    settle_past_queries(client, held, held.stage.space.encoder)
+    return 0
+
+
+def finish_copy(client: OpenSearch, alias: str) -> int:
+    """Delete the index that the copy has taken the place of, and the past queries' vectors of its space."""
+    copying.finish(client, alias)
+    held = read_index(client, alias)
+    settle_past_queries(client, held, held.stage.space.encoder)
+    return 0

@@ -1,0 +1,23 @@
+"""What became of the documents of a new space."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Filled(msgspec.Struct, frozen=True):
+    """The new field's documents: each is one of the four; as `trifuse sync` counts them.
+
+    Args:
+        failures: some of what failed, each as `id: reason`.
+        stalled: why what is pending won't move by itself; "" where nothing is known to be in the way.
+        switched: whether queries go by them now.
+    """
+
+    pending: int
+    embedded: int
+    skipped: int
+    failed: int
+    failures: tuple[str, ...] = ()
+    stalled: str = ""
+    switched: bool = False

@@ -1,0 +1,106 @@
+"""Past queries in two spaces: the click leg finds similar ones on both sides of a switch.
+
+Their index has a second vector field as well, of which searches choose the one of their encoder's space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from opensearchpy import OpenSearch
+
+from trifuse.encoder.spaces import EncoderSpace, Space, meta_serving
+from trifuse.indexer.embedded import QUERIES_PREFIX, EmbeddedField
+from trifuse.indexer.errors import ReembedRefused
+from trifuse.indexer.follow import Followed, Patience, follow
+from trifuse.indexer.hints import Enqueue
+from trifuse.indexer.reembed.fields import Held, add_field, drop_field, put_meta, read_index
+from trifuse.indexer.scan import scan
+from trifuse.indexer.sync import Progress
+
+
+def prepare_past_queries(client: OpenSearch, held: Held, encoder: EncoderSpace) -> None:
+    """Give the past queries of an index a field for vectors of another encoder, where they lack it."""
+    for queries in _past_queries_of(client, held):
+        stage = queries.stage
+        if stage.step == "dropping":
+            drop_field(client, queries)
+            queries = read_index(client, queries.index)
+            stage = queries.stage
+        wanted = Space(encoder, stage.space.template)
+        if stage.step == "none" and wanted.id != stage.space.id:
+            add_field(client, queries, wanted)
+
+
+def fill_past_queries(
+    client: OpenSearch,
+    held: Held,
+    enqueue: Enqueue,
+    patience: Patience,
+    listening: Callable[[Space], bool] | None,
+    progress: Callable[[Progress], None] | None,
+) -> str:
+    """Have the second field filled, and wait for it; why that stalled, or ""."""
+    for target in _new_fields(client, held):
+
+        def tell(now: Followed, target: EmbeddedField = target) -> None:
+            if progress is not None:
+                progress(Progress(target.index, now.found, now.done))
+
+        seen = follow(client, target, enqueue, patience=patience, listening=listening, progress=tell)
+        if seen.stalled:
+            return seen.stalled
+    return ""
+
+
+def require_filled(client: OpenSearch, held: Held, name: str) -> None:
+    """Refuse a switch after which the click leg would find no similar queries.
+
+    Raises:
+        ReembedRefused: past queries wait for their vector.
+    """
+    for target in _new_fields(client, held):
+        require_none_pending(client, target, name)
+
+
+def require_none_pending(client: OpenSearch, target: EmbeddedField, name: str) -> None:
+    """Refuse a switch to a field that lacks vectors.
+
+    Raises:
+        ReembedRefused: documents wait for theirs.
+    """
+    if pending := sum(1 for _ in scan(client, target)):
+        encoder = target.space.encoder.encoder
+        raise ReembedRefused(
+            f"{pending:,} documents of {target.index!r} wait for their vector of {encoder!r}: fill them "
+            f"first with `trifuse reembed {name} --encoder {encoder}`, which switches when all have it"
+        )
+
+
+def settle_past_queries(client: OpenSearch, held: Held, keep: EncoderSpace) -> None:
+    """Take the field of the other encoder out of the past queries."""
+    for queries in _past_queries_of(client, held):
+        stage = queries.stage
+        if stage.step == "none" or stage.other is None or stage.other_space is None:
+            continue
+        if stage.step != "dropping" and stage.other_space.encoder.id == keep.id:
+            put_meta(client, queries, meta_serving(queries.meta, stage.other))
+            queries = read_index(client, queries.index)
+        drop_field(client, queries)
+
+
+def _past_queries_of(client: OpenSearch, held: Held) -> Iterator[Held]:
+    """The indexes of past queries that belong to an index by any of its names, and have vectors."""
+    for name in (held.index, *held.aliases):
+        queries = f"{QUERIES_PREFIX}{name}"
+        if client.indices.exists(index=queries):
+            found = read_index(client, queries)
+            if (found.meta.get("trifuse") or {}).get("fields"):
+                yield found
+
+
+def _new_fields(client: OpenSearch, held: Held) -> Iterator[EmbeddedField]:
+    for queries in _past_queries_of(client, held):
+        stage = queries.stage
+        if stage.step == "filling" and stage.other is not None and stage.other_space is not None:
+            yield queries.target(stage.other, stage.other_space)

@@ -1,0 +1,114 @@
+"""`trifuse reembed` with real workers: one for each encoder."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opensearchpy import OpenSearch
+
+TRIFUSE = Path(sys.executable).with_name("trifuse")
+E5 = "e5-small-v2-int8"
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def run(services: Any) -> Run:
+    def run(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [TRIFUSE, *arguments],
+            env=os.environ | services.environ() | environ,
+            capture_output=True,
+            text=True,
+            timeout=180,
+        )
+
+    return run
+
+
+@pytest.fixture
+def trials(run: Run, index_name: str, worker: Any, tmp_path: Path) -> str:
+    """Three trials in the space of the default encoder."""
+    path = tmp_path / "trials.jsonl"
+    titles = ["Aspirin after stroke", "Insulin in diabetes", "Exercise and asthma"]
+    lines = [
+        json.dumps({"nct_id": f"NCT{number:08}", "brief_title": title})
+        for number, title in enumerate(titles, 1)
+    ]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    done = run("load", str(path), "--index", index_name)
+    assert done.returncode == 0, done.stderr
+    done = run("sync", index_name, "--wait")
+    assert done.returncode == 0, done.stderr
+    return index_name
+
+
+def test_the_model_of_a_live_index_is_changed_and_changed_back(
+    run: Run, client: OpenSearch, trials: str, worker_factory: Callable[..., Any], tmp_path: Path
+) -> None:
+    worker_factory(TRIFUSE_ENCODER=E5)
+    done = run("reembed", trials, "--encoder", E5, "--no-switch", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {
+        "pending": 0,
+        "embedded": 3,
+        "skipped": 0,
+        "failed": 0,
+        "step": "filling",
+        "serving": "trifuse_vector",
+        "encoder": "bge-small-en-v1.5-int8",
+        "failures": [],
+    }
+    done = run("reembed", trials)  # goes on where it was, and switches
+    assert done.returncode == 0, done.stderr
+    assert f"trifuse reembed {trials} --rollback" in done.stdout
+
+    # a load goes by the new space now, and knows what it has
+    path = tmp_path / "trials.jsonl"
+    done = run("load", str(path), "--index", trials, "--json", "--encoder", E5)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["unchanged"] == 3
+    done = run("load", str(path), "--index", trials)
+    assert done.returncode == 1
+    assert "use the encoder 'e5-small-v2-int8'" in done.stderr
+
+    done = run("reembed", trials, "--rollback")
+    assert done.returncode == 0, done.stderr
+    done = run("reembed", trials, "--switch", "--json")
+    assert json.loads(done.stdout)["serving"] == "trifuse_vector_2"
+    done = run("reembed", trials, "--finish")
+    assert done.returncode == 0, done.stderr
+    assert "took the old vectors out of 3 documents" in done.stdout
+
+
+def test_what_cant_be_done_is_said_in_one_sentence(run: Run, trials: str, lonely: str) -> None:
+    done = run("reembed", trials)
+    assert done.returncode == 2
+    assert "name the new encoder" in done.stderr
+    done = run("reembed", trials, "--switch", "--rollback")
+    assert done.returncode == 2
+    assert "one step at a time" in done.stderr
+    done = run("reembed", trials, "--switch")
+    assert done.returncode == 1
+    assert "begin with --encoder" in done.stderr
+    done = run("reembed", f"{trials}-none", "--rollback")
+    assert done.returncode == 1
+    assert f"there is no index or alias '{trials}-none'" in done.stderr
+    done = run("reembed", trials, "--encoder", E5, TRIFUSE_BROKER_URL=lonely)
+    assert done.returncode == 1
+    assert "no worker is listening on the queue 'trifuse.e5-small-v2-int8" in done.stderr
+    assert f"trifuse reembed {trials} --switch" in done.stdout  # the new vectors aren't served
+
+
+@pytest.fixture
+def lonely(services: Any) -> str:
+    """A database of the same Redis that no worker takes messages from."""
+    url, _, number = services.broker_url.rpartition("/")
+    return f"{url}/{int(number) % 15 + 1}"
