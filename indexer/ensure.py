@@ -9,13 +9,16 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError, RequestError
 
 from trifuse.encoder.errors import SpaceMismatch
-from trifuse.encoder.spaces import Space, meta_with_space, require_same_space, spaces_in_meta
+from trifuse.encoder.marks import VECTOR_FIELD
+from trifuse.encoder.spaces import Space, meta_with_space, require_same_space, serving_field, spaces_in_meta
 from trifuse.indexer.errors import IndexNotOurs
 from trifuse.indexer.names import name_fault
 
 
 def ensure_index(client: OpenSearch, name: str, body: Mapping[str, Any]) -> bool:
-    """Make the index; or check that the one that exists has the vector fields and spaces of `body`.
+    """Make the index; or check that the one that exists is served in the space of `body`.
+
+    The field needn't be that of `body`: an index that was embedded anew is served by another.
 
     Returns:
         Whether it was made now.
@@ -30,9 +33,16 @@ def ensure_index(client: OpenSearch, name: str, body: Mapping[str, Any]) -> bool
     made = not client.indices.exists(index=name) and _create(client, name, body)
     if not made:
         for field, space in spaces_in_meta(body["mappings"].get("_meta")).items():
-            check_space(client, name, field, space)
-            _name_query_tower(client, name, field, space)
+            served = serving_of(client, name, field)
+            check_space(client, name, served, space)
+            _name_query_tower(client, name, served, space)
     return made
+
+
+def serving_of(client: OpenSearch, name: str, default: str = VECTOR_FIELD) -> str:
+    """The vector field that queries of the first index behind a name go by; `default` where it has none."""
+    metas = (entry["mappings"].get("_meta") for entry in client.indices.get_mapping(index=name).values())
+    return next(filter(None, map(serving_field, metas)), default)
 
 
 def _name_query_tower(client: OpenSearch, name: str, field: str, space: Space) -> None:

@@ -19,15 +19,16 @@ from typing import Any
 
 from opensearchpy import OpenSearch
 
-from trifuse.encoder.marks import MARKS, VECTOR_FIELD
+from trifuse.encoder.marks import MARKS
 from trifuse.encoder.spaces import Space
 from trifuse.indexer.bulk import MAX_BYTES, Action, content_limit, stream_bulk
+from trifuse.indexer.embedded import EmbeddedField, embedded_fields
 from trifuse.indexer.ensure import ensure_index
 from trifuse.indexer.errors import HintsUndelivered, IndexNotOurs
 from trifuse.indexer.hints import Enqueue, needs_vector
 from trifuse.indexer.mapping import TRIAL_FIELDS, trial_mapping
 from trifuse.indexer.outcomes import require_unblocked
-from trifuse.indexer.prepare import Prepared, batches
+from trifuse.indexer.prepare import Prepared, batches, embedded_hash
 from trifuse.indexer.readers import Record, Rejection
 from trifuse.indexer.refresh import rare_refreshes
 from trifuse.indexer.report import DeadLetters, FieldCounts, LoadReport
@@ -109,6 +110,7 @@ class _Loader:
         self._fields = FieldCounts()
         self.report.unknown_fields = self._fields.unknown
         self._seen: set[str] = set()
+        self._targets = embedded_fields(client, index)
         self._sentences = SentenceLoader(client, index, space, retry) if sentences else None
         if self._sentences is not None:
             self.report.sentences = self._sentences.counts
@@ -139,7 +141,7 @@ class _Loader:
         marks = self._marks(trials)
         changed = [trial for trial in trials if marks[trial.id].get("record") != trial.record_hash]
         self.report.unchanged += len(trials) - len(changed)
-        pending: list[str] = []
+        written: list[Prepared] = []
         actions = (self._action(trial) for trial in changed)
         for outcome in stream_bulk(self._client, actions, limit=self._limit, retry=self._retry):
             trial = changed[outcome.position]
@@ -150,9 +152,10 @@ class _Loader:
                 self.report.unchanged += 1
             else:
                 self.report.indexed += 1
-                if needs_vector(marks[trial.id], VECTOR_FIELD, self._space, trial.text_hash):
-                    pending.append(trial.id)
-        self._hint(self._index, self._space, pending)
+                written.append(trial)
+        for target in self._targets:  # two while the index is being embedded anew
+            pending = [trial.id for trial in written if self._is_pending(trial, marks[trial.id], target)]
+            self._hint(self._index, target.field, target.space, pending)
 
     def finish(self, used_before: frozenset[str]) -> LoadReport:
         """The report, after the last batch; what was written can be searched now."""
@@ -173,7 +176,7 @@ class _Loader:
         if self._sentences is None or not trials:
             return trials
         result = self._sentences.write(trials)
-        self._hint(self._sentences.index, self._sentences.space, result.pending)
+        self._hint(self._sentences.index, self._sentences.field, self._sentences.space, result.pending)
         for trial in trials:
             if trial.id in result.failed:
                 self._refuse(trial, result.failed[trial.id])
@@ -204,6 +207,12 @@ class _Loader:
             op="update", index=self._index, id=trial.id, source=source, upsert=True, retry_on_conflict=3
         )
 
+    def _is_pending(self, trial: Prepared, marks: Mapping[str, Any], target: EmbeddedField) -> bool:
+        template = target.space.template
+        same = template == self._space.template
+        text_hash = trial.text_hash if same else embedded_hash(trial.source, template)[0]
+        return needs_vector(marks, target.field, target.space, text_hash)
+
     def _refuse(self, trial: Prepared, reason: str) -> None:
         record = trial.record
         self._reject(Rejection(record.source, record.line, trial.id, reason), trial.source)
@@ -212,11 +221,11 @@ class _Loader:
         self.report.rejected.append(rejection)
         self.report.dead_letter = self._dead.write(rejection, document)
 
-    def _hint(self, index: str, space: Space, ids: Sequence[str]) -> None:
+    def _hint(self, index: str, field: str, space: Space, ids: Sequence[str]) -> None:
         if self._enqueue is None or not ids:
             return
         try:
-            self._enqueue(index, VECTOR_FIELD, space, [(document, None) for document in ids])
+            self._enqueue(index, field, space, [(document, None) for document in ids])
         except HintsUndelivered as error:
             self.report.hints_error = str(error)
             self._enqueue = None  # `trifuse sync` queues the rest: don't wait for the broker at every batch

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 
 from opensearchpy import OpenSearch
 
-from trifuse.encoder.marks import VECTOR_FIELD
 from trifuse.encoder.spaces import Space
+from trifuse.indexer.ensure import serving_of
 from trifuse.indexer.mapping import SENTENCE_FILTERS
 from trifuse.indexer.prepare import Prepared
 from trifuse.indexer.readers import Record, Rejection
@@ -29,7 +29,8 @@ class SentenceLoader:
     def __init__(self, client: OpenSearch, index: str, space: Space, retry: Retry) -> None:
         self.space = Space(space.encoder, SENTENCE_TEMPLATE)
         self.index = make_trial_sentences(client, index, self.space)
-        self._writer = SentenceWriter(client, self.index, VECTOR_FIELD, self.space, retry)
+        self.field = serving_of(client, self.index)
+        self._writer = SentenceWriter(client, self.index, self.field, self.space, retry)
 
     @property
     def counts(self) -> SentenceCounts:

@@ -16,7 +16,7 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 
 from trifuse.encoder.marks import VECTOR_FIELD, space_path
-from trifuse.encoder.spaces import EncoderSpace, Similarity, Space
+from trifuse.encoder.spaces import EncoderSpace, Similarity, Space, spaces_in_meta
 from trifuse.encoder.templates import TextTemplate
 from trifuse.encoder.types import Vectors
 
@@ -55,16 +55,8 @@ def queries_index(index: str) -> str:
     return f"trifuse-queries-{index}"
 
 
-_SPACE = space_path(VECTOR_FIELD)
-
-
-class _Fields(msgspec.Struct):
-    normalized: Annotated[list[str], msgspec.Meta(min_length=1)]
-    space: list[str] = msgspec.field(name=_SPACE, default_factory=list)
-
-
 class _Hit(msgspec.Struct):
-    fields: _Fields
+    fields: Mapping[str, Annotated[list[str], msgspec.Meta(min_length=1)]]
     score: float = msgspec.field(name="_score")
 
 
@@ -101,8 +93,19 @@ def _space_id(encoder: EncoderSpace) -> str:
     return query_space(encoder).id
 
 
+def query_field(meta: Mapping[str, Any] | None, space: EncoderSpace) -> str:
+    """The field of past queries' vectors in a space, by the `_meta` of their index.
+
+    There are two while an index is embedded anew. Where none is of the space it is the first: vectors in it
+    are then told by their marks, and not compared.
+    """
+    wanted = _space_id(space)
+    found = (field for field, known in spaces_in_meta(meta).items() if known.id == wanted)
+    return next(found, VECTOR_FIELD)
+
+
 def similar_queries_body(
-    vector: Vectors, space: EncoderSpace, m: int, *, filtered: bool = False
+    vector: Vectors, space: EncoderSpace, m: int, *, filtered: bool = False, field: str = VECTOR_FIELD
 ) -> dict[str, Any]:
     """The search for the m past queries nearest to a query's vector.
 
@@ -112,31 +115,37 @@ def similar_queries_body(
         vector: (dim,) float32, of the encoder that `space` describes.
         filtered: of that space alone. Else the answer says which are of another: there are such only for as
             long as an index is embedded anew, and the filter is a quarter of the search's time.
+        field: of the vectors in that space; see `query_field`.
     """
+    path = space_path(field)
     knn: dict[str, Any] = {"vector": vector.tolist(), "k": m}
     if filtered:
-        knn["filter"] = {"term": {_SPACE: _space_id(space)}}
+        knn["filter"] = {"term": {path: _space_id(space)}}
     return {
         "size": m,
-        "query": {"knn": {VECTOR_FIELD: knn}},
+        "query": {"knn": {field: knn}},
         "stored_fields": "_none_",
-        "docvalue_fields": ["normalized", _SPACE],
+        "docvalue_fields": ["normalized", path],
         "track_total_hits": False,
     }
 
 
-def read_similar_queries(answer: bytes | str | Mapping[str, Any], space: EncoderSpace) -> FoundQueries:
+def read_similar_queries(
+    answer: bytes | str | Mapping[str, Any], space: EncoderSpace, *, field: str = VECTOR_FIELD
+) -> FoundQueries:
     """The past queries of a space that were found.
 
     Raises:
         msgspec.DecodeError: the answer isn't that of such a search.
     """
     read = msgspec.convert(answer, _Answer) if isinstance(answer, Mapping) else _ANSWER.decode(answer)
-    hits, wanted = read.hits.hits, _space_id(space)
+    hits, wanted, path = read.hits.hits, [_space_id(space)], space_path(field)
+    if any("normalized" not in hit.fields for hit in hits):
+        raise msgspec.ValidationError("a past query has no normal form")
     texts = [
-        (hit.fields.normalized[0], similarity_of(hit.score, space.similarity))
+        (hit.fields["normalized"][0], similarity_of(hit.score, space.similarity))
         for hit in hits
-        if hit.fields.space == [wanted]
+        if hit.fields.get(path) == wanted
     ]
     return FoundQueries(texts, complete=len(texts) == len(hits))
 

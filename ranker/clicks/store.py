@@ -28,7 +28,7 @@ from trifuse.ranker.clicks.names import DocumentNames
 from trifuse.ranker.clicks.past_queries import MAX_QUERY_CHARS, normalize_query, query_id
 from trifuse.ranker.clicks.reads import bounded, read_clicks, read_names
 from trifuse.ranker.clicks.settings import ClickSettings, segment_of
-from trifuse.ranker.clicks.similar import Near, NoSimilar, find_similar, search_along
+from trifuse.ranker.clicks.similar import Near, NoSimilar, QueryFields, find_similar, search_along
 from trifuse.ranker.values import MAX_HITS
 
 _MOST = 2.0**53
@@ -56,6 +56,7 @@ class ClickStore:
         self._half_life_days = half_life_days
         self._bounded: dict[float, Any] = {}
         self._names = DocumentNames()
+        self._fields = QueryFields(client)
 
     def lookup(
         self,
@@ -96,13 +97,14 @@ class ClickStore:
             leave_one_out=leave_one_out,
         )
         found: list[tuple[str, float]] = []
-        near = _near(index, vector, space, settings, leave_one_out=leave_one_out)
+        near = self._near(index, vector, space, settings, budget_s, leave_one_out=leave_one_out)
         reason = None
         if near is None and settings.m > 0:
             reason = "the query has no vector: only the same query was looked up"
         try:
             if near is not None:
-                found = find_similar(self._client, near, budget_s / 2, answer=similar)
+                left_s = budget_s / 2 - (time.monotonic() - start)
+                found = find_similar(self._client, near, left_s, answer=similar)
         except NoSimilar as error:
             reason = str(error)
         try:
@@ -136,7 +138,7 @@ class ClickStore:
         """
         if self._within(budget_s / 6) is self._redis:
             return None
-        near = _near(index, vector, space, settings, leave_one_out=leave_one_out)
+        near = self._near(index, vector, space, settings, budget_s, leave_one_out=leave_one_out)
         return None if near is None else search_along(near, budget_s / 2)
 
     def _read(self, redis: Any, index: str, past: list[PastQuery], lookup: Lookup) -> ClickEvidence:
@@ -167,26 +169,28 @@ class ClickStore:
             clicks=clicks,
         )
 
+    def _near(
+        self,
+        index: str,
+        vector: Vectors | None,
+        space: EncoderSpace | None,
+        settings: ClickSettings,
+        budget_s: float,
+        *,
+        leave_one_out: bool,
+    ) -> Near | None:
+        """The search for as many past queries as m need; None without a vector, or where m is 0."""
+        if vector is None or space is None or settings.m == 0:
+            return None
+        needed = math.ceil((settings.m + leave_one_out) / settings.log_share)
+        field = self._fields.field(index, space, budget_s / 4)
+        return Near(index, vector, space, min(needed, MAX_HITS), field)
+
     def _within(self, timeout_s: float) -> Any:
         """A client with that timeout, made once; a profile has one budget, so there are few."""
         if timeout_s not in self._bounded:
             self._bounded[timeout_s] = bounded(self._redis, timeout_s)
         return self._bounded[timeout_s]
-
-
-def _near(
-    index: str,
-    vector: Vectors | None,
-    space: EncoderSpace | None,
-    settings: ClickSettings,
-    *,
-    leave_one_out: bool,
-) -> Near | None:
-    """The search for as many past queries as m need; None without a vector, or where m is 0."""
-    if vector is None or space is None or settings.m == 0:
-        return None
-    needed = math.ceil((settings.m + leave_one_out) / settings.log_share)
-    return Near(index, vector, space, min(needed, MAX_HITS))
 
 
 def _self_similarity(vector: Vectors | None, space: EncoderSpace | None) -> float:
