@@ -85,12 +85,28 @@ def test_up_status_restart_down(machine: Machine) -> None:
     assert machine.json("status") == status
 
     ended = machine.json("down")
-    assert [service["name"] for service in ended["stopped"]] == ["worker", "OpenSearch", "Redis"]
+    assert [service["name"] for service in ended["stopped"]] == ["beat", "worker", "OpenSearch", "Redis"]
     assert machine.run("status").returncode == 1
 
     restarted = up(machine)
     kept = httpx.get(f"{restarted['opensearch_url']}/mine/_doc/1").json()
     assert kept["_source"] == {"kept": True}
+
+
+def test_a_second_encoder_gets_a_worker_beside_the_first_and_down_ends_both(machine: Machine) -> None:
+    first = up(machine)
+
+    both = machine.json("up", "--encoder", "e5-small-v2-int8", "--workers", "1")
+
+    assert both["workers"] == 2
+    assert both["encoder"] == first["encoder"]
+    assert {each["encoder"] for each in both["worker_details"]} == {first["encoder"], "e5-small-v2-int8"}
+    assert len({each["name"] for each in both["worker_details"]}) == 2
+    assert len({each["space"] for each in both["worker_details"]}) == 2
+    assert machine.pid(both, "OpenSearch") == machine.pid(first, "OpenSearch")
+    ended = machine.json("down")["stopped"]
+    assert [service["name"] for service in ended].count("worker") == 2
+    assert machine.run("down").stdout == "Nothing that `trifuse up` started is running.\n"
 
 
 def test_what_ended_is_a_problem_and_up_starts_it_again(machine: Machine) -> None:
