@@ -84,6 +84,11 @@ def leg_lines(response: Mapping[str, Any]) -> list[Text]:
         reason = f": {report['reason']}" if report["reason"] else ""
         hits = "" if report["hits"] is None else f"{report['hits']} hits, "
         counted = f"  {hits}{report['took_ms']} ms" if report["state"] == "ok" else ""
+        if report.get("exact"):
+            of = (
+                "all that the filters match" if report["candidates"] == "filters" else "lexical matches alone"
+            )
+            counted += f"  exact, of {of}"
         lines.append(Text.assemble(f"{leg:8} ", (report["state"], style), counted, reason))
     return lines
 

@@ -84,3 +84,21 @@ def test_what_is_wrong_is_said(
     assert done.returncode == status, done.stderr
     assert message in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
+
+
+def test_an_index_of_an_unknown_encoder_asks_for_it(
+    services: Any, make_index: Callable[..., str], tmp_path: Path
+) -> None:
+    index = make_index([{"_id": "1", "title": "stroke", "angle": 0}])
+    environ = {**services.environ(), "PATH": "", "HOME": str(tmp_path)}
+
+    def run(*options: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", SEARCH, "search", index, "stroke", "--json", *options]
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environ, check=False)
+
+    done = run()
+    assert done.returncode == 1, done.stdout
+    assert "the encoder 'tiny' isn't known here: give its folder with --encoder" in " ".join(
+        done.stderr.split()
+    )
+    assert run("--profile", "lexical=1").returncode == 0

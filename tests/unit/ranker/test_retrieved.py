@@ -8,7 +8,7 @@ import pytest
 from trifuse.ranker.body import read_body
 from trifuse.ranker.clicked import Clicked
 from trifuse.ranker.clicks.evidence import ClickEvidence
-from trifuse.ranker.errors import SearchRejected
+from trifuse.ranker.errors import SearchRejected, SearchUnavailable
 from trifuse.ranker.fusion import LegHits
 from trifuse.ranker.params import read_params
 from trifuse.ranker.plan import plan_filters
@@ -140,6 +140,13 @@ def test_a_query_with_too_many_terms_needs_another_leg() -> None:
     assert found.reports["lexical"].state == "failed"
     with pytest.raises(SearchRejected, match="more terms than OpenSearch allows"):
         read_answers(request(), CLICKED, {"lexical": long})
+
+
+@pytest.mark.parametrize("status", [429, 502, 503])
+def test_shards_that_do_not_answer_are_no_fault_of_the_query(status: int) -> None:
+    starting = Answer(status, {"type": "search_phase_execution_exception", "reason": "all shards failed"}, {})
+    with pytest.raises(SearchUnavailable, match=f"answered {status}: all shards failed; try again later"):
+        read_answers(request(), CLICKED, {"lexical": starting, "clicks": answer("a")})
 
 
 def test_a_rule_that_leaves_a_leg_out() -> None:
