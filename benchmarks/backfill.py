@@ -14,6 +14,7 @@ import argparse
 import gzip
 import json
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -198,6 +199,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, help="so many trials")
     parser.add_argument("--json", action="store_true", help="machine-readable output")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was started is ended
     found = backfill(options.data, encoder=options.encoder, limit=options.limit)
     if options.json:
         print(json.dumps(asdict(found), indent=2))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -96,6 +97,7 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=600, help="of a job, at least 200")
     parser.add_argument("--json", action="store_true", help="machine-readable output")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was started is ended
     done: list[Cell] = []
     for cell in cells(options.cells, options.documents):
         done.append(cell)
