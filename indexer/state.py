@@ -55,13 +55,6 @@ def put_state(client: OpenSearch, kind: str, key: str, value: dict[str, Any], *,
     client.index(index=STATE_INDEX, id=f"{kind}:{key}", body=body)
 
 
-def all_states(client: OpenSearch, kind: str) -> list[tuple[str, dict[str, Any]]]:
-    """The searchable values of a kind, up to 1,000, each with the index that it is about."""
-    body = {"query": {"term": {"kind": kind}}, "size": 1_000, "sort": [{"index": "asc"}]}
-    answer = client.search(index=STATE_INDEX, body=body, params={"ignore_unavailable": "true"})
-    return [(hit["_source"]["index"], hit["_source"]["value"]) for hit in answer["hits"]["hits"]]
-
-
 def delete_state(client: OpenSearch, kind: str, key: str) -> None:
     """Forget a value, if it is there."""
     try:

@@ -8,6 +8,7 @@
 | `trifuse:{NAME}:hD:few` | hash | other past query's id → its clicks and visitors | 400 days |
 | `trifuse:{NAME}:hD:seen:DAY` | set | marks of counted events that have no visitor | 8 days |
 | `trifuse:{NAME}:hD:visits:DAY` | hash | visitor's mark → marks of the clicks counted that day | 8 days |
+| `trifuse:deliveries:ID` | string | how often a message came again (`trifuse.worker.deliveries`) | 1 day |
 
 NAME is the search index or alias, QUERY a past query's id, `hD` the half-life in days that the counts fade
 by: counts of two half-lives never meet in one key, and after a change the old ones expire by themselves. The

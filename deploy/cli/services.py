@@ -30,7 +30,7 @@ from trifuse.deploy.cli.common import (
     out,
     terminable,
 )
-from trifuse.deploy.cli.services_output import failure_lines, indexes_table, workers_table
+from trifuse.deploy.cli.services_output import copy_line, failure_lines, indexes_table, workers_table
 from trifuse.deploy.config import resolve, without_password
 from trifuse.deploy.local.places import home_dir
 from trifuse.deploy.local.state import load_state
@@ -204,8 +204,8 @@ def _tell(status: Status) -> None:
         out.print(indexes_table(status.indexes))
     for line in failure_lines(status.indexes):
         out.print(line, markup=False, soft_wrap=True)
-    for index, _ in status.copies:
-        out.print(f"A copy of {index} is unfinished.", markup=False)
+    for copy in status.copies:
+        out.print(copy_line(copy), markup=False, soft_wrap=True)
     for index, interval in status.interrupted_loads.items():
         out.print(
             f"A load of {index} runs or was interrupted: its refresh_interval ({interval or 'the default'})"

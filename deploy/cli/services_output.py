@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
+    from trifuse.deploy.local.indexes import CopyStatus
     from trifuse.worker.inspection import WorkerInfo
 
 COUNTS = ("documents", "current", "stale", "missing", "failed", "empty")
@@ -53,6 +54,17 @@ def failure_lines(indexes: Mapping[str, Mapping[str, Any]]) -> list[str]:
             retry = f"`trifuse sync {index} --retry-failed` tries them again"
             lines += [f"Failed in {index}; {retry}:", *reasons]
     return lines
+
+
+def copy_line(copy: CopyStatus) -> str:
+    """How far a copy is."""
+    if copy.phase == "switched":
+        return f"{copy.alias} was switched to {copy.index}; {copy.source} is kept, to go back to."
+    doing = {"switching": "is being switched to it", "returning": "is going back from it"}
+    return (
+        f"{copy.index} is an unfinished copy of {copy.source}; {copy.alias} "
+        f"{doing.get(copy.phase, 'is not switched to it yet')}."
+    )
 
 
 def _reasons(counted: Mapping[str, Any]) -> list[tuple[str, int]]:

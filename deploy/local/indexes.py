@@ -11,6 +11,7 @@ import msgspec
 from opensearchpy import OpenSearch
 
 from trifuse.encoder.spaces import has_spaces
+from trifuse.indexer.copying.copies import all_copies
 from trifuse.indexer.counts import Counts, count_field
 from trifuse.indexer.embedded import EmbeddedField, embedded_fields
 from trifuse.indexer.failures import failures_by_reason
@@ -28,6 +29,30 @@ def embedded_indexes(client: OpenSearch) -> list[str]:
     """The names of the indexes that hold vectors of trifuse, sorted."""
     mappings = client.indices.get_mapping(index="*")
     return sorted(name for name, found in mappings.items() if has_spaces(found["mappings"].get("_meta")))
+
+
+class CopyStatus(msgspec.Struct, frozen=True):
+    """An index that is a copy of another.
+
+    Args:
+        index, source: the copy, and what it is a copy of.
+        alias: is switched to the copy when it is complete.
+        phase: `filling`; `switching` or `returning` while the alias moves there or back; `switched`.
+    """
+
+    index: str
+    source: str
+    alias: str
+    phase: str
+
+
+def copies_at(client: OpenSearch, name: str) -> list[CopyStatus]:
+    """What the index is a copy of, where it is one. Raises IndexMissing where it was deleted meanwhile."""
+    return [
+        CopyStatus(copy.index, copy.source, copy.alias, copy.standing.phase)
+        for copy in all_copies(client, name)
+        if copy.index == name
+    ]
 
 
 def rates_of(workers: Iterable[WorkerInfo]) -> Rates:

@@ -19,12 +19,11 @@ from trifuse.deploy.config import (
 )
 from trifuse.deploy.errors import NotAnswering
 from trifuse.deploy.local import redis
-from trifuse.deploy.local.indexes import embedded_indexes, index_status, rates_of
+from trifuse.deploy.local.indexes import CopyStatus, copies_at, embedded_indexes, index_status, rates_of
 from trifuse.deploy.local.services import Service
 from trifuse.deploy.local.state import State
 from trifuse.encoder.errors import TrifuseError
 from trifuse.indexer.refresh import pending_restores
-from trifuse.indexer.state import all_states
 from trifuse.worker.eviction import evicting_store
 from trifuse.worker.inspection import WorkerInfo, workers
 
@@ -50,7 +49,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
         worker_details: each worker that answers, with its counters, by name.
         provider: the device that they compute on; "" where none answers, several joined by commas.
         indexes: of each index with vectors of trifuse, its counts, rate and failures: see `index_status`.
-        copies: indexes that are being copied, each with what is noted of it.
+        copies: indexes that trifuse made as copies of others, and how far each is.
         interrupted_loads: the owner's refresh_interval, by index, that a load which runs or was killed has
             still to put back; null is OpenSearch's default. `trifuse sync` does it.
         services: what `trifuse up` started.
@@ -69,7 +68,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     services: tuple[ServiceStatus, ...]
     problems: tuple[str, ...]
     warnings: tuple[str, ...] = ()
-    copies: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    copies: tuple[CopyStatus, ...] = ()
 
 
 def status_of(settings: Settings, state: State | None) -> Status:
@@ -89,20 +88,20 @@ def status_of(settings: Settings, state: State | None) -> Status:
         warnings = _store_warnings(settings)
     indexes: dict[str, Any] = {}
     restores: dict[str, str | None] = {}
-    copies: list[tuple[str, dict[str, Any]]] = []
+    copies: list[CopyStatus] = []
     rates = rates_of(answering)
     with opensearch_client(settings) as client:
         try:
             require_opensearch(client, settings)
             for name in embedded_indexes(client):
                 try:
+                    copies += copies_at(client, name)
                     indexes[name] = index_status(client, name, rates)
                 except OpenSearchConnectionError:
                     raise
                 except (OpenSearchException, TrifuseError) as error:  # of this index: the others are told
                     problems.append(f"index {name!r}: {error}")
             restores = pending_restores(client)
-            copies = all_states(client, "copy")
         except OpenSearchConnectionError:
             problems.append(f"OpenSearch doesn't answer at {without_password(settings.opensearch_url)}")
         except NotAnswering as error:

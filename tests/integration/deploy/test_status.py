@@ -17,6 +17,7 @@ from trifuse.deploy.config import celery_app, resolve
 from trifuse.encoder.marks import VECTOR_FIELD
 from trifuse.encoder.spaces import EncoderSpace, Space
 from trifuse.encoder.templates import TextTemplate
+from trifuse.indexer.copying import begin
 from trifuse.indexer.counts import count_field
 from trifuse.indexer.embedded import embedded_field
 from trifuse.indexer.ensure import ensure_index
@@ -129,3 +130,15 @@ def test_an_evicting_click_store_is_a_warning_and_no_problem(
     (warning,) = status(services)["warnings"]
     assert "noeviction" in warning
     assert not any("maxmemory" in problem for problem in status(services)["problems"])
+
+
+def test_an_unfinished_copy_is_shown(services: Any, client: OpenSearch, index_name: str) -> None:
+    client.indices.create(index=index_name, body={"mappings": {"properties": {"title": {"type": "text"}}}})
+    space = Space(EncoderSpace("tiny", "r1", "fp32", "cls", 4, True, "cosine"), TextTemplate(("title",)))
+    copy = begin(client, index_name, alias=f"{index_name}-dense", space_field=(VECTOR_FIELD, space))
+
+    told = status(services)
+
+    expected = {"index": copy.index, "source": index_name, "alias": copy.alias, "phase": "filling"}
+    assert [found for found in told["copies"] if found["source"] == index_name] == [expected]
+    assert told["indexes"][copy.index]["documents"] == 0

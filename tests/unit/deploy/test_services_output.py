@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 from trifuse.deploy.cli import services
-from trifuse.deploy.cli.services_output import failure_lines, indexes_table
-from trifuse.deploy.local.indexes import eta_s, rates_of
+from trifuse.deploy.cli.services_output import copy_line, failure_lines, indexes_table
+from trifuse.deploy.local.indexes import CopyStatus, eta_s, rates_of
 from trifuse.deploy.local.status import ServiceStatus, Status
 from trifuse.worker.inspection import WorkerInfo
 
@@ -118,3 +118,15 @@ def test_rates_are_those_of_all_workers_together() -> None:
         ("a", "w"): 1.0,
     }
     assert (eta_s(100, 8.0), eta_s(0, 0.0), eta_s(5, 0.0)) == (13, 0, None)
+
+
+def test_how_far_copies_are() -> None:
+    assert copy_line(CopyStatus("a-2", "a", "all", "filling")) == (
+        "a-2 is an unfinished copy of a; all is not switched to it yet."
+    )
+    assert copy_line(CopyStatus("a-2", "a", "all", "returning")) == (
+        "a-2 is an unfinished copy of a; all is going back from it."
+    )
+    assert copy_line(CopyStatus("a-2", "a", "all", "switched")) == (
+        "all was switched to a-2; a is kept, to go back to."
+    )
