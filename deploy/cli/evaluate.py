@@ -33,7 +33,8 @@ from trifuse.deploy.cli.evaluating import (
 from trifuse.deploy.cli.ranking import BodyOption, check_template, json_object, read_profile, usage
 from trifuse.deploy.cli.report_file import require_not_read
 from trifuse.deploy.cli.study_plots import PlotOption, check_plot
-from trifuse.deploy.config import resolve
+from trifuse.deploy.config import Settings, opensearch_client, require_opensearch, resolve
+from trifuse.indexer.reembed.steps import Candidate, candidate_of
 from trifuse.ranker import Profile
 from trifuse.ranker.errors import ProfileError
 from trifuse.ranker.evaluation import Evaluation, evaluate, read_runs, run_lines
@@ -92,6 +93,14 @@ ExplainOption = Annotated[
 ]
 
 
+CandidateOption = Annotated[
+    bool,
+    typer.Option(
+        "--candidate", help="Compare what is served with what `trifuse reembed --no-switch` has prepared."
+    ),
+]
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command("evaluate")(evaluate_command)
@@ -110,6 +119,7 @@ def evaluate_command(
     limit_depth: LimitOption = False,
     by_segment: BySegmentOption = False,
     explain: ExplainOption = 0,
+    candidate: CandidateOption = False,
     plot: PlotOption = None,
     frequencies: FrequenciesOption = None,
     leave_one_out: LeaveOneOutOption = None,
@@ -123,7 +133,8 @@ def evaluate_command(
     Several profiles, or versions of one, are compared with the first. Queries
     without a relevant document are left out and counted. Each profile ranks
     as deep as it says, or to the largest cutoff of the measures where that is
-    more.
+    more. With [bold]--candidate[/bold] one profile is ranked twice: in the space that is
+    served, and in the one that is being prepared, each with its own encoder.
 
     A click log that has clicks for the very queries that are evaluated would
     flatter the clicks: a query's own are left out unless you say otherwise.
@@ -143,10 +154,16 @@ def evaluate_command(
         template = json_object(body, "--body")
         check_template(template, "--body")
         profiles = _named([read_profile(each, opensearch=opensearch) for each in profile or (None,)])
+    settings = resolve(opensearch=opensearch, redis=redis, encoder=encoder)
+    prepared = _prepared(settings, index, profiles) if candidate else None
+    if prepared is not None:
+        (served,) = profiles.values()
+        other = replace(served, name=f"{served.name}+candidate", vector_field=prepared.field)
+        profiles = {served.name: served, other.name: other}
+    with usage():
         depths = depths_of(profiles, names, limit=limit_depth)
         judged = read_judged(queries, qrels)
         given = _read_runs(run_in or (), profiles)
-    settings = resolve(opensearch=opensearch, redis=redis, encoder=encoder)
     with open_bench(
         settings,
         index,
@@ -154,6 +171,7 @@ def evaluate_command(
         profiles.values(),
         frequencies=frequencies,
         leave_one_out=leave_one_out,
+        elsewhere=None if prepared is None else {other.name: prepared.index},
     ) as bench:
         if by_segment:
             bench.needed_segments()
@@ -179,6 +197,7 @@ def evaluate_command(
             {
                 **evaluation.as_dict(),
                 **bench.as_dict(),
+                **({} if prepared is None else {"candidate": prepared}),
                 "segments": {name: each.as_dict(per_query=False) for name, each in segments.items()},
                 "depth": depths,
                 "legs": {name: each.legs for name, each in ranked.items()},
@@ -193,8 +212,35 @@ def evaluate_command(
             *explanation_tables(explained),
         ):
             out.print(table)
-        print_lines((*notes(evaluation, ranked), *_lacking(given, judged.wanted), *bench.notes()))
+        print_lines(
+            (
+                *notes(evaluation, ranked),
+                *_lacking(given, judged.wanted),
+                *bench.notes(),
+                *_incomplete(prepared),
+            )
+        )
     check_legs(ranked)
+
+
+def _prepared(settings: Settings, index: str, profiles: Mapping[str, Profile]) -> Candidate:
+    """The vectors that what is served is compared with."""
+    if len(profiles) > 1:
+        raise typer.BadParameter("one profile is ranked in both spaces", param_hint="--candidate")
+    client = require_opensearch(opensearch_client(settings), settings)
+    try:
+        return candidate_of(client, index)
+    finally:
+        client.close()
+
+
+def _incomplete(prepared: Candidate | None) -> Iterator[str]:
+    """That the candidate was measured too low."""
+    if prepared is not None and prepared.pending:
+        yield (
+            f"{prepared.pending:,} documents wait for their vector of {prepared.encoder!r}: the candidate is "
+            "better than it was measured"
+        )
 
 
 def _legs(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -98,6 +98,7 @@ class Bench:
         log_error: why not.
         leave_one_out: whether a query's own clicks are left out.
         segments: query id to segment; None where neither the log nor a file says it.
+        elsewhere: a profile's name to the index that it ranks, where that is another.
     """
 
     ranker: HybridRanker
@@ -108,12 +109,13 @@ class Bench:
     log_error: str | None
     leave_one_out: bool
     segments: Mapping[str, str] | None
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
 
     def rank(self, profile: Profile, depth: int, **how: Any) -> Ranked:
         """Rank every query; what else `rank_all` takes goes through."""
         return rank_all(
             self.ranker,
-            self.index,
+            self.elsewhere.get(profile.name, self.index),
             self.queries,
             profile=profile,
             depth=depth,
@@ -202,16 +204,20 @@ def open_bench(
     *,
     frequencies: Path | None = None,
     leave_one_out: bool | None = None,
+    elsewhere: Mapping[str, str] | None = None,
 ) -> Iterator[Bench]:
     """A bench with what the profiles' legs need; without its encoder another ranking would be measured.
 
     Args:
         frequencies: a file of how often the log has each query, in the place of what it says itself.
         leave_one_out: None: where the log has some of the queries, or can't say.
+        elsewhere: a profile's name to the index that it ranks, in a space of its own; clicks stay those of
+            `index`.
     """
     given = of_queries(read_frequencies(frequencies), queries) if frequencies else None
     needed = any(profile.weights["dense"] > 0 or profile.weights["clicks"] > 0 for profile in profiles)
-    encoder = query_encoder(settings) if needed else None
+    encoder = query_encoder(settings, by_space=elsewhere is not None) if needed else None
+    names = dict.fromkeys((elsewhere or {}).values(), index)
     client = require_opensearch(opensearch_client(settings), settings)
     try:
         redis = redis_client(settings, timeout_s=REDIS_TIMEOUT_S) if settings.redis_url else None
@@ -224,9 +230,11 @@ def open_bench(
             of_texts = {normalize_query(queries[query]): segment for query, segment in segments.items()}
         elif logged is not None:
             segments = query_segments(logged, leave_one_out=leave)
-        evidence = RecordingLookup(ClickStore(redis, client), of_texts) if redis is not None else None
+        evidence = (
+            RecordingLookup(ClickStore(redis, client), of_texts, names=names) if redis is not None else None
+        )
         ranker = HybridRanker(client, encoder, evidence)
-        yield Bench(ranker, index, queries, evidence, in_log, log_error, leave, segments)
+        yield Bench(ranker, index, queries, evidence, in_log, log_error, leave, segments, elsewhere or {})
     finally:
         client.close()
 

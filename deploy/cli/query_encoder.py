@@ -12,13 +12,16 @@ from trifuse.encoder.types import Encoder
 from trifuse.ranker.encoders import BySpace
 
 
-def query_encoder(settings: Settings) -> Encoder | BySpace:
+def query_encoder(settings: Settings, *, by_space: bool = False) -> Encoder | BySpace:
     """The encoder that was named; else what loads the one of the space that an index is served in.
+
+    Args:
+        by_space: several spaces are searched: the one that was named is for its own.
 
     Raises:
         EncoderError: the one that was named can't be loaded.
     """
-    if settings.encoder_named:
+    if settings.encoder_named and not by_space:
         return load_encoder(settings.encoder)
     return partial(_of_space, settings.encoder)
 

@@ -20,10 +20,18 @@ class RecordingLookup:
         clicks: where the evidence comes from.
         segments: the normal form of a query to its segment, in the place of the one that the log says: for
             queries that are kept out of the log, and whose frequency is known otherwise.
+        names: an index to the name that its clicks are kept under, where that is another.
     """
 
-    def __init__(self, clicks: ClickLookup, segments: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        clicks: ClickLookup,
+        segments: Mapping[str, str] | None = None,
+        *,
+        names: Mapping[str, str] | None = None,
+    ) -> None:
         self._clicks = clicks
+        self._names = names or {}
         self._segments = segments or {}
         self._last = ("", ClickEvidence())
 
@@ -45,7 +53,7 @@ class RecordingLookup:
     ) -> ClickEvidence:
         """The evidence, with the segment that was given for the query."""
         evidence = self._clicks.lookup(
-            index,
+            self._names.get(index, index),
             text,
             vector,
             space=space,

@@ -112,3 +112,33 @@ def lonely(services: Any) -> str:
     """A database of the same Redis that no worker takes messages from."""
     url, _, number = services.broker_url.rpartition("/")
     return f"{url}/{int(number) % 15 + 1}"
+
+
+def test_both_spaces_are_compared_before_the_switch(
+    run: Run, client: OpenSearch, trials: str, worker_factory: Callable[..., Any], tmp_path: Path
+) -> None:
+    queries, qrels = tmp_path / "queries.tsv", tmp_path / "qrels.txt"
+    queries.write_text("q1\tstroke\nq2\tasthma\n", encoding="utf-8")
+    qrels.write_text("q1 0 NCT00000001 1\nq2 0 NCT00000003 1\n", encoding="utf-8")
+    given = ("--queries", str(queries), "--qrels", str(qrels), "--profile", "dense=1", "--measures", "RR")
+    done = run("evaluate", trials, *given, "--candidate")
+    assert done.returncode == 1
+    assert f"trifuse reembed {trials} --encoder NAME --no-switch" in done.stderr
+
+    worker_factory(TRIFUSE_ENCODER=E5)
+    alias = f"{trials}-alias"
+    client.indices.put_alias(index=trials, name=alias)
+    for name in (trials, alias):  # in place, then by a copy
+        done = run("reembed", name, "--encoder", E5, "--no-switch")
+        assert done.returncode == 0, done.stderr
+        done = run("evaluate", name, *given, "--candidate", "--json")
+        assert done.returncode == 0, done.stderr
+        found = json.loads(done.stdout)
+        # three documents, of which the one with the query's own word is nearest by either model
+        means = [profile["RR"]["mean"] for profile in found["profiles"].values()]
+        assert means == [1.0, 1.0]
+        assert found["candidate"]["encoder"] == E5
+        assert found["candidate"]["field"] != "trifuse_vector"
+        assert found["candidate"]["pending"] == 0
+        done = run("reembed", name, "--abandon")
+        assert done.returncode == 0, done.stderr
