@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import msgspec
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import RequestError
 
@@ -12,7 +13,6 @@ from trifuse.encoder.spaces import Space
 from trifuse.indexer.copying.body import copy_body, source_fault
 from trifuse.indexer.copying.copies import (
     Copy,
-    Reached,
     all_copies,
     base_name,
     door_name,
@@ -129,4 +129,4 @@ def _try_rejected_again(client: OpenSearch, copy: Copy) -> None:
         history, seq_no = shards.get(str(item.shard), ("", -1))
         shards[str(item.shard)] = (history, min(seq_no, item.seq_no - 1))
     if reached.rejected:
-        keep_reached(client, copy, Reached(shards, (), reached.mapping))
+        keep_reached(client, copy, msgspec.structs.replace(reached, shards=shards, rejected=()))

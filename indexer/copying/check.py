@@ -7,11 +7,14 @@ from itertools import islice
 
 from opensearchpy import OpenSearch
 
-from trifuse.indexer.copying.copies import Copy, Rejected, read_reached
+from trifuse.indexer.copying.copies import Copy, Reached, Rejected, read_reached
 from trifuse.indexer.copying.fill import count_documents
 from trifuse.indexer.cursors import read_shards
 from trifuse.indexer.embedded import embedded_field
 from trifuse.indexer.scan import scan
+
+FEW = 1_000
+"""Writes of the source that a switch catches up with by itself."""
 
 _NAMED = 5
 _COUNTED = 10_000
@@ -20,30 +23,45 @@ _COUNTED = 10_000
 def faults_of(client: OpenSearch, copy: Copy) -> list[str]:
     """What keeps the copy from being switched to, in words; nothing where it is complete.
 
-    It is complete where it has every document of its source, and each of them has its vector, has no text, or
-    is known to fail.
+    It is complete where it was filled, and each of its documents has its vector, has no text, or is known to
+    fail. A few writes of its source may be to come: the switch catches up with these.
     """
-    return content_faults(client, copy) + _vector_faults(client, copy)
+    reached = read_reached(client, copy)
+    faults = [_named(reached.rejected)] if reached.rejected else []
+    behind = _behind(client, copy, reached)
+    if behind is None:
+        faults.append(f"{copy.source!r} isn't copied to the end: do the same again")
+    elif behind > FEW:
+        faults.append(f"{behind:,} writes of {copy.source!r} are still to be copied: `trifuse sync` does")
+    return faults + _vector_faults(client, copy)
 
 
 def content_faults(client: OpenSearch, copy: Copy) -> list[str]:
-    """What the copy lacks of its source's documents."""
+    """What the copy lacks of its source's documents, while these stand still."""
     client.indices.refresh(index=f"{copy.source},{copy.index}")
     reached = read_reached(client, copy)
-    faults = [_named(reached.rejected)] if reached.rejected else []
-    behind = sum(
-        shard.checkpoint - seq_no if history == shard.history else shard.checkpoint + 1
-        for shard in read_shards(client, copy.source)
-        for history, seq_no in [reached.shards.get(str(shard.number), ("", -1))]
-    )
-    if behind > 0:
-        faults.append(
-            f"{behind:,} writes of {copy.source!r} are still to be copied: `trifuse sync` copies them"
-        )
+    if reached.rejected:
+        return [_named(reached.rejected)]
+    if behind := _behind(client, copy, reached):
+        return [f"{behind:,} writes came to {copy.source!r} in spite of its write block: do the same again"]
     there, here = count_documents(client, copy.source), count_documents(client, copy.index)
-    if not behind and there != here + len(reached.rejected):
-        faults.append(f"{copy.source!r} has {there:,} documents, and its copy {copy.index!r} has {here:,}")
-    return faults
+    if there == here:
+        return []
+    return [
+        f"{copy.source!r} has {there:,} documents, and its copy {copy.index!r} has {here:,}: something else "
+        "writes into the copy; abandon it, and begin again"
+    ]
+
+
+def _behind(client: OpenSearch, copy: Copy, reached: Reached) -> int | None:
+    """Writes of the source that aren't copied; None where some shard was never copied to an end."""
+    behind = 0
+    for shard in read_shards(client, copy.source):
+        history, seq_no = reached.shards.get(str(shard.number), ("", -1))
+        if history != shard.history or not reached.filled:
+            return None
+        behind += max(0, shard.checkpoint - seq_no)
+    return behind
 
 
 def _named(rejected: Sequence[Rejected]) -> str:

@@ -47,11 +47,13 @@ class Reached(msgspec.Struct, frozen=True):
         shards: number of the source's shard to its history's id and the last `_seq_no` that was copied.
         rejected: documents among them that the copy doesn't take.
         mapping: a hash of the source's mapping as the copy has it.
+        filled: whether a pass came to its end since the copy was begun.
     """
 
     shards: Mapping[str, tuple[str, int]] = {}
     rejected: tuple[Rejected, ...] = ()
     mapping: str = ""
+    filled: bool = False
 
 
 class Standing(msgspec.Struct, frozen=True):

@@ -106,6 +106,8 @@ class _Pass:
         for shard, after in starts:
             self._fill(shard, after)
         self._delete()
+        if not self._reached.filled:
+            self._keep(filled=True)
         later = read_shards(client, copy.source)
         self._caught.lag = sum(max(0, shard.checkpoint - self._after(shard)) for shard in later)
         return self._caught

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import OpenSearchException
+from opensearchpy.exceptions import NotFoundError, OpenSearchException
 
 from trifuse.indexer.copying.aliases import moves
 from trifuse.indexer.copying.blocks import block, give_settings, is_blocked, unblock
@@ -118,10 +118,17 @@ def _note_shards(client: OpenSearch, copy: Copy) -> Copy:
 def _move(client: OpenSearch, copy: Copy) -> None:
     now = again(client, copy).standing
     if now.door != copy.standing.door or not is_blocked(client, copy.source):
-        raise CopyTaken(f"another process is switching to the copy {copy.index!r}: look again soon")
+        raise _taken(copy)
     aliases = client.indices.get_alias(index=copy.source)[copy.source]["aliases"]
     actions = moves(aliases, old=copy.source, new=copy.index, alias=copy.alias, door=copy.door)
-    client.indices.update_aliases(body={"actions": actions})
+    try:
+        client.indices.update_aliases(body={"actions": actions})
+    except NotFoundError as error:
+        raise _taken(copy) from error
+
+
+def _taken(copy: Copy) -> CopyTaken:
+    return CopyTaken(f"another process is switching to the copy {copy.index!r}: look again soon")
 
 
 def _settle(client: OpenSearch, copy: Copy) -> Copy:

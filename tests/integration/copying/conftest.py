@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
 from opensearchpy import OpenSearch
 
-from trifuse.encoder.marks import MARKS
+from trifuse.encoder.marks import MARKS, mark
 from trifuse.encoder.spaces import EncoderSpace, Space
-from trifuse.encoder.templates import TextTemplate
+from trifuse.encoder.templates import TextTemplate, text_hash
 from trifuse.indexer.copying import Copy, begin
+from trifuse.indexer.hints import Enqueue, Hint
 
 Snapshot = dict[tuple[str, str | None], dict[str, Any]]
 
@@ -67,3 +68,21 @@ def snapshot(client: OpenSearch) -> Callable[[str], Snapshot]:
         }
 
     return read
+
+
+@pytest.fixture
+def enqueue(client: OpenSearch) -> Enqueue:
+    """Writes a vector at once for every document that is queued, as a worker would."""
+
+    def write(index: str, field: str, space: Space, ids: Sequence[Hint]) -> None:
+        lines: list[dict[str, Any]] = []
+        for doc_id, _ in ids:
+            found = client.get(index=index, id=doc_id, params={"_source": "title", "ignore": 404})
+            if not found["found"]:
+                continue
+            marks = mark(field, space.id, text_hash(found["_source"]["title"]))
+            lines += [{"update": {"_id": doc_id}}, {"doc": {field: [1.0, 0.0, 0.0, 0.0], **marks}}]
+        if lines:
+            client.bulk(index=index, body=lines)
+
+    return write
