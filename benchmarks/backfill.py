@@ -32,7 +32,8 @@ from trifuse.deploy.local.stack import LocalServices
 from trifuse.deploy.local.workers import start_worker
 from trifuse.encoder.registry import DEFAULT_ENCODER
 from trifuse.indexer.bulk import Action, bulk
-from trifuse.indexer.sync import Counts, counts
+from trifuse.indexer.counts import Counts, count_field
+from trifuse.indexer.embedded import embedded_fields
 from trifuse.worker.metrics import read_metrics, sums
 from trifuse.worker.settings import Settings
 
@@ -115,7 +116,8 @@ class Backfill:
 
     def counted(self) -> Counts:
         """How many documents have their vector, as of the last refresh."""
-        return counts(self.client, INDEX)
+        (target,) = embedded_fields(self.client, INDEX)
+        return count_field(self.client, target)
 
     @property
     def texts(self) -> int:

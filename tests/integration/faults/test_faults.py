@@ -24,7 +24,7 @@ CELLS = (
     "clock-moved/attach",
     "owner-edits/reembed",
     "disk-full/load",
-    "worker-killed/clicks",
+    "redis-emptied/clicks",
 )
 """All but redis-stopped, which takes a minute."""
 
