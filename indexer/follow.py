@@ -136,7 +136,7 @@ class Follower:
 
     @property
     def waited_s(self) -> float:
-        """Seconds since the oldest document under way was queued."""
+        """Seconds that a document under way has waited since it was first queued, at most."""
         return self._leases.longest_s(self._now())
 
     def look(self, found: Iterator[Pending]) -> bool:

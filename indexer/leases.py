@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import NamedTuple
 
 from trifuse.indexer.hints import Hint
 from trifuse.indexer.scan import Pending
+
+
+class _Lease(NamedTuple):
+    item: Pending
+    queued_at: float
+    first_at: float
 
 
 class Leases:
@@ -23,7 +30,7 @@ class Leases:
 
     def __init__(self, lease_s: float) -> None:
         self._lease_s = lease_s
-        self._queued: dict[Hint, tuple[Pending, float]] = {}
+        self._queued: dict[Hint, _Lease] = {}
         self._progress_at = 0.0
 
     def __len__(self) -> int:
@@ -34,17 +41,18 @@ class Leases:
         if not self._queued:
             self._progress_at = now  # nobody was waiting until now
         for item in items:
-            self._queued.pop(item.hint, None)
-            self._queued[item.hint] = (item, now)
+            before = self._queued.pop(item.hint, None)
+            known = before is not None and before.item.seq_no == item.seq_no
+            self._queued[item.hint] = _Lease(item, now, before.first_at if before and known else now)
 
     def holds(self, item: Pending) -> bool:
         """Whether this very version of the document was queued, and isn't written yet."""
         held = self._queued.get(item.hint)
-        return held is not None and held[0].seq_no == item.seq_no
+        return held is not None and held.item.seq_no == item.seq_no
 
     def oldest(self, count: int) -> list[Pending]:
         """Those that should be written first."""
-        return [item for item, _ in islice(self._queued.values(), count)]
+        return [lease.item for lease in islice(self._queued.values(), count)]
 
     def written(self, hints: Iterable[Hint], now: float) -> None:
         """Note what needs no waiting for any more."""
@@ -54,14 +62,14 @@ class Leases:
 
     def expired(self, now: float) -> Iterator[Pending]:
         """Those whose lease is over."""
-        for item, queued_at in self._queued.values():
-            if now - max(queued_at, self._progress_at) >= self._lease_s:
-                yield item
+        for lease in self._queued.values():
+            if now - max(lease.queued_at, self._progress_at) >= self._lease_s:
+                yield lease.item
 
     def idle_s(self, now: float) -> float:
         """Seconds of waiting since anything was written; 0 where nobody waits."""
         return now - self._progress_at if self._queued else 0.0
 
     def longest_s(self, now: float) -> float:
-        """Seconds since the oldest of them was queued last; 0 where there is none."""
-        return max((now - queued_at for _, queued_at in islice(self._queued.values(), 1)), default=0.0)
+        """Seconds since one of them was first queued, in the version that waits; 0 where there is none."""
+        return max((now - lease.first_at for lease in self._queued.values()), default=0.0)

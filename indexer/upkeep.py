@@ -21,13 +21,14 @@ def targets_of(client: OpenSearch, index: str) -> list[EmbeddedField]:
     """
     from trifuse.indexer.copying import copies_of  # which imports sync
 
-    copies = [copy.index for copy in copies_of(client, index)]
+    lacking: IndexNotOurs | None = None
     try:
         own = embedded_fields(client, index)
-    except IndexNotOurs:
-        if not copies:
-            raise
-        own = []
+    except IndexNotOurs as error:
+        own, lacking = [], error
+    copies = [copy.index for copy in copies_of(client, index)]
+    if lacking is not None and not copies:
+        raise lacking
     others = [field for name in [*companions(client, index), *copies] for field in _fields(client, name)]
     return list({(field.uuid, field.field): field for field in [*own, *others]}.values())
 

@@ -43,7 +43,7 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
         pending: those of them that aren't done yet.
         embedded, skipped, failed: what became of the others; skipped have no text, or were deleted.
         lag_operations: operations that are written, and not read yet.
-        lag_s: seconds since the oldest pending document was queued last.
+        lag_s: seconds since the oldest pending document was queued first.
         indexes: the indexes looked after.
     """
 

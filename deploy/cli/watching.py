@@ -57,9 +57,12 @@ def line_of(seen: Watched) -> str:
     ...                 lag_operations=4, lag_s=1.5, indexes=("trials",)))
     'seen 1,200, queued 3, pending 1, embedded 2, skipped 0, failed 0, behind by 4 operations and 1.5 s'
     """
+    return f"{_counts_of(seen)}, behind by {seen.lag_operations:,} operations and {seen.lag_s:.1f} s"
+
+
+def _counts_of(seen: Watched) -> str:
     names = ("seen", "queued", "pending", "embedded", "skipped", "failed")
-    counts = ", ".join(f"{name} {getattr(seen, name):,}" for name in names)
-    return f"{counts}, behind by {seen.lag_operations:,} operations and {seen.lag_s:.1f} s"
+    return ", ".join(f"{name} {getattr(seen, name):,}" for name in names)
 
 
 def _say(text: str) -> None:
@@ -85,13 +88,13 @@ def _write(seen: Watched) -> None:
 
 
 class _Log:
-    """Writes a line where it says something else than the last one."""
+    """Writes a line where other counts than in the last one are to be told."""
 
     def __init__(self) -> None:
         self._last = ""
 
     def show(self, seen: Watched) -> None:
-        line = line_of(seen)
-        if line != self._last:
-            self._last = line
-            err.print(line, markup=False, soft_wrap=True)
+        counts = _counts_of(seen)
+        if counts != self._last:
+            self._last = counts
+            err.print(line_of(seen), markup=False, soft_wrap=True)

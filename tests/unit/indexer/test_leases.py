@@ -73,4 +73,15 @@ def test_a_version_that_was_queued_is_told_from_a_newer_one() -> None:
     assert leases.holds(Pending("a", None, 0, None, "stale", None))
     assert not leases.holds(Pending("a", None, 1, None, "stale", None))
     assert not leases.holds(Pending("b", None, 0, None, "missing", None))
-    assert leases.longest_s(now=7.0) == 7.0
+
+
+def test_how_long_a_version_waits_counts_from_when_it_was_first_queued() -> None:
+    leases = Leases(60.0)
+    assert leases.longest_s(now=5.0) == 0.0
+    leases.add(items("a", "b"), now=0.0)
+    leases.add(items("a"), now=60.0)  # again: its lease was over
+    assert leases.longest_s(now=70.0) == 70.0
+    leases.written([("b", None)], now=70.0)
+    assert leases.longest_s(now=70.0) == 70.0
+    leases.add([Pending("a", None, 9, None, "missing", None)], now=80.0)  # its owner wrote it anew
+    assert leases.longest_s(now=81.0) == 1.0
