@@ -75,7 +75,7 @@ def test_a_dense_leg_that_the_server_refuses(
     client: OpenSearch, make_index: Callable[..., str], tiny: Any
 ) -> None:
     """The mapping promises a vector field that isn't one."""
-    index = make_index([{"_id": "1", "title": "stroke"}], vectors=False)
+    index = make_index([{"_id": "1", "title": "stroke"}])
     meta = meta_with_space(None, "title", Space(tiny.space, TextTemplate(("title",))))
     client.indices.put_mapping(index=index, body={"_meta": meta})
     ranker = HybridRanker(client, tiny, profile=Profile(vector_field="title"))

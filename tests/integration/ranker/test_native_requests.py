@@ -235,7 +235,7 @@ def test_a_leg_that_the_server_refuses_fails_the_search(
     client: OpenSearch, tiny: Any, make_index: Callable[..., str]
 ) -> None:
     """Deviates: the mapping promises a vector field that isn't one; fusing here leaves the leg out."""
-    index = make_index([{"_id": "1", "title": "stroke"}], vectors=False)
+    index = make_index([{"_id": "1", "title": "stroke"}])
     meta = meta_with_space(None, "title", Space(tiny.space, TextTemplate(("title",))))
     client.indices.put_mapping(index=index, body={"_meta": meta})
     with pytest.raises(SearchRejected, match="title"):

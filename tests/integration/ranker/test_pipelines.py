@@ -79,7 +79,7 @@ def test_the_indexs_own_shapes_each_hit_once(
 ) -> None:
     before = ranker.search(index, STROKE, text="x", profile=profile)
     set_default(client, index, put_pipeline(response_processors=[COUNTING]))
-    fresh = HybridRanker(client, ranker._encoder, ranker._lookups._clicks)  # knows nothing of the index yet
+    fresh = HybridRanker(client, ranker._encoders.of(None), ranker._lookups._clicks)  # knows nothing of the index yet
     after = fresh.search(index, STROKE, text="x", profile=profile)
     assert titles(after) == SPLIT
     assert [(hit["_id"], hit["_score"]) for hit in after["hits"]["hits"]] == [
@@ -144,7 +144,7 @@ def test_what_a_pipeline_filters_is_not_on_the_page(
     mine = {"filter_query": {"query": {"term": {"tenant": "a"}}}}
     set_default(client, index, put_pipeline(request_processors=[mine]))
     assert set(titles(ranker.search(index, STROKE, text="x"))) == {"one", "near"}
-    fresh = HybridRanker(client, ranker._encoder, ranker._lookups._clicks, NATIVE)
+    fresh = HybridRanker(client, ranker._encoders.of(None), ranker._lookups._clicks, NATIVE)
     with pytest.raises(ProfileNotNative, match=r"changes requests \(filter_query\)"):
         fresh.search(index, STROKE, text="x")
 
