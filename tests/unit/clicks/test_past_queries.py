@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -10,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trifuse.encoder.spaces import EncoderSpace
+from trifuse.encoder.spaces import EncoderSpace, meta_with_space
 from trifuse.ranker.clicks.past_queries import (
     normalize_query,
     queries_index,
+    query_field,
     query_id,
     query_space,
     read_similar_queries,
@@ -68,6 +70,18 @@ def test_the_search_fetches_no_vectors_and_tells_of_other_spaces_or_keeps_them_o
     assert filtered["query"]["knn"]["trifuse_vector"]["filter"] == {
         "term": {"trifuse.fields.trifuse_vector.space": query_space(SPACE).id}
     }
+
+
+def test_of_two_fields_the_one_of_the_encoders_space_is_searched() -> None:
+    other = replace(SPACE, encoder="other")
+    meta = meta_with_space(None, "trifuse_vector", query_space(other))
+    assert query_field(meta, other) == "trifuse_vector"
+    assert query_field(meta, SPACE) == "trifuse_vector"  # none is of the space: marks tell
+    meta = meta_with_space(meta, "trifuse_vector_2", query_space(SPACE))
+    assert query_field(meta, SPACE) == "trifuse_vector_2"
+    body = similar_queries_body(np.array([1, 0, 0], np.float32), SPACE, m=7, field="trifuse_vector_2")
+    assert body["query"]["knn"].keys() == {"trifuse_vector_2"}
+    assert body["docvalue_fields"] == ["normalized", "trifuse.fields.trifuse_vector_2.space"]
 
 
 @pytest.mark.parametrize(
