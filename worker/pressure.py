@@ -12,6 +12,7 @@ from trifuse.indexer.reading import OWN_SEARCHES
 from trifuse.worker.pacing import Baseline, Pacing
 
 READ_EVERY_S = 5.0
+READ_S = 5.0
 STILL_S = 30.0
 """After so long without a batch, what searches took meanwhile was not our doing."""
 
@@ -73,19 +74,18 @@ class Pressure:
         self._go_on_at = now + self.pacing.pause_s(now - began)
 
     def _searches_are_slow(self, client: OpenSearch, index: str) -> bool | None:
-        """None where it isn't time to ask again, or OpenSearch doesn't tell."""
+        """None where it isn't time to ask again; what OpenSearch doesn't tell is no reason to pause."""
         now = self._clock()
         seen = self._seen.setdefault(index, _Index(Baseline(self._most_ms)))
         since = now - seen.at
         if since < READ_EVERY_S:
             return None
+        seen.at = now
         try:
             searches, took_ms = _read(client, index)
         except (OpenSearchException, KeyError):
-            return None
-        slow = seen.slow(searches, took_ms)
-        seen.at = now
-        return slow and since < STILL_S
+            return False
+        return seen.slow(searches, took_ms) and since < STILL_S
 
 
 class _Index:
@@ -106,9 +106,8 @@ class _Index:
 
 def _read(client: OpenSearch, index: str) -> tuple[int, float]:
     """Searches by others than trifuse since its shards started, one for each, and their milliseconds."""
-    answer = client.indices.stats(
-        index=index, metric="search", params={"groups": OWN_SEARCHES, "filter_path": "_all.total.search"}
-    )
+    wanted = {"groups": OWN_SEARCHES, "filter_path": "_all.total.search", "request_timeout": READ_S}
+    answer = client.indices.stats(index=index, metric="search", params=wanted)
     search = answer["_all"]["total"]["search"]
     own = search.get("groups", {}).get(OWN_SEARCHES, {})
     return (
