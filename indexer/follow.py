@@ -225,6 +225,7 @@ class Follower:
 def no_worker(space: Space) -> str:
     """What to say where nobody takes a space's tasks."""
     return (
-        f"no worker is listening on the queue {queue_name(space.encoder)!r}: start one with `trifuse up`, or "
-        f"with `TRIFUSE_ENCODER={space.encoder.encoder} celery -A trifuse.worker.app worker`"
+        f"no worker is listening on the queue {queue_name(space.encoder)!r}: start one with "
+        f"`trifuse up --encoder {space.encoder.encoder}`, or with "
+        f"`TRIFUSE_ENCODER={space.encoder.encoder} celery -A trifuse.worker.app worker`"
     )
