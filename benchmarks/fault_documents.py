@@ -24,6 +24,9 @@ BROKEN = 12
 """Lines of the file that are no records."""
 
 EDITED = 0.05
+PAUSE_S = 0.1
+"""Between two edits of the owner: they go on while a job ends, and an alias moves."""
+
 WITHIN_S = 60.0
 
 
@@ -103,7 +106,7 @@ class Documents:
                     _insist(lambda: client.index(index=index, id=doc_id, body=fresh))  # noqa: B023
             self.expected[doc_id] = fresh
             self.edits += 1
-            time.sleep(0.02)
+            time.sleep(PAUSE_S)
 
 
 def write_file(path: Path, sources: Iterable[Mapping[str, Any]]) -> int:
