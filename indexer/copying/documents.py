@@ -12,6 +12,7 @@ import msgspec
 
 from trifuse.encoder.marks import MARKS
 from trifuse.indexer.copying.body import SOURCE
+from trifuse.indexer.copying.lenient import decode, restore_parts
 
 _parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _object = msgspec.json.Decoder(dict[str, Any])
@@ -59,7 +60,7 @@ def one_line(raw: bytes) -> bytes:
 
 def kept_of(raw: bytes, field: str) -> Kept:
     """What a document of the copy holds besides the source's own."""
-    parts = _parts.decode(raw)
+    parts = parts_of(raw)
     marks = _marks(parts)
     named = marks.get(SOURCE)
     return Kept(
@@ -81,7 +82,7 @@ def copied(raw: bytes, field: str, drop: Collection[str], version: Version, kept
         version: the document's version in the source.
         kept: what the copy's document had.
     """
-    parts = _parts.decode(raw)
+    parts = parts_of(raw)
     marks = _marks(parts)
     fields = {name: value for name, value in (marks.pop("fields", None) or {}).items() if name not in drop}
     fields.pop(field, None)
@@ -101,7 +102,7 @@ def carried(raw: bytes, field: str, before: Mapping[str, msgspec.Raw]) -> msgspe
     Args:
         before: the parts of ours that the source's document has, by top-level name: they stay with it.
     """
-    parts = _parts.decode(raw)
+    parts = parts_of(raw)
     marks = _marks(parts)
     marks.pop(SOURCE, None)
     fields = {name: value for name, value in (marks.pop("fields", None) or {}).items() if name != field}
@@ -116,12 +117,12 @@ def carried(raw: bytes, field: str, before: Mapping[str, msgspec.Raw]) -> msgspe
 
 def parts_of(raw: bytes) -> dict[str, msgspec.Raw]:
     """A document's top-level parts, unparsed."""
-    return _parts.decode(raw)
+    return decode(_parts, raw, restore_parts)
 
 
 def content_of(raw: bytes, ours: Collection[str]) -> dict[str, bytes]:
     """The owner's own part of a document, as bytes by top-level name."""
-    return {name: bytes(value) for name, value in _parts.decode(raw).items() if name not in ours}
+    return {name: bytes(value) for name, value in parts_of(raw).items() if name not in ours}
 
 
 def _marks(parts: Mapping[str, msgspec.Raw]) -> dict[str, Any]:

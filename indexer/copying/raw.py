@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from opensearchpy import OpenSearch
 
+from trifuse.indexer.copying.lenient import Own, decode
 from trifuse.indexer.errors import IndexMissing, ServerUnavailable
 from trifuse.indexer.reading import PATIENT
 from trifuse.indexer.retry import Retry, retrying
@@ -56,6 +57,14 @@ _found = msgspec.json.Decoder(_Found)
 _items = msgspec.json.Decoder(_Items)
 
 
+def _restore_found(found: _Found, own: Own) -> _Found:
+    return _Found(_Hits([msgspec.structs.replace(hit, source=own(hit.source)) for hit in found.hits.hits]))
+
+
+def _restore_items(items: _Items, own: Own) -> _Items:
+    return _Items([msgspec.structs.replace(item, source=own(item.source)) for item in items.docs])
+
+
 def raw_pages(
     client: OpenSearch,
     index: str,
@@ -85,7 +94,7 @@ def raw_pages(
             "seq_no_primary_term": True,
         }
         params = {"preference": f"_shards:{shard}|_primary", "allow_partial_search_results": "false"}
-        hits = _found.decode(_post(client, f"/{index}/_search", body, params)).hits.hits
+        hits = decode(_found, _post(client, f"/{index}/_search", body, params), _restore_found).hits.hits
         if hits:
             yield hits
             after = hits[-1].seq_no
@@ -124,7 +133,7 @@ def raw_documents(
         for doc_id, routing in wanted
     ]
     for attempt in range(1, retry.retries + 2):
-        items = _items.decode(_post(client, f"/{index}/_mget", {"docs": documents}, {})).docs
+        items = decode(_items, _post(client, f"/{index}/_mget", {"docs": documents}, {}), _restore_items).docs
         if not any(item.error for item in items):
             return items
         if any(item.error and item.error.get("type") == "index_not_found_exception" for item in items):
