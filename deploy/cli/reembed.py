@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -98,7 +99,7 @@ def reembed_command(
     settings = resolve(opensearch=opensearch, redis=redis, broker=broker, encoder=encoder)
     client = require_opensearch(opensearch_client(settings), settings)
     if chosen:
-        _step(client, index, chosen[0], as_json=as_json)
+        _step(client, index, chosen[0], settings, as_json=as_json)
         return
     paths = tuple(path.strip() for path in (text or "").split(",") if path.strip())
     what = begin(
@@ -112,7 +113,7 @@ def reembed_command(
     if what not in ("begin", "resume"):
         _tell(client, index, _SAID[what].format(index), as_json=as_json)
         return
-    filled = _fill(client, index, settings, switch=not no_switch)
+    filled = _work(client, index, settings, fill, switch=not no_switch)
     said = (
         _SWITCHED
         if filled.switched
@@ -126,6 +127,7 @@ _SWITCHED = (
     "queries of {0!r} go by the new vectors: `trifuse reembed {0} --rollback` leads back, --finish takes the "
     "old ones out"
 )
+_NOT_SWITCHED = "the new vectors of {0!r} aren't served: `trifuse reembed {0} --switch` does that"
 _SAID = {
     "current": "{0!r} has the vectors of this encoder: nothing to do",
     "tower": "only queries of {0!r} are encoded otherwise: its vectors stay, and its _meta names the new "
@@ -146,7 +148,10 @@ def _encoder(client: OpenSearch, index: str, given: str | None, settings: Settin
     raise typer.BadParameter("name the new encoder", param_hint="--encoder")
 
 
-def _fill(client: OpenSearch, index: str, settings: Settings, *, switch: bool) -> Filled:
+def _work(
+    client: OpenSearch, index: str, settings: Settings, job: Callable[..., Filled], **how: bool
+) -> Filled:
+    """Fill or switch, with bars on stderr."""
     # Celery takes half a second to import.
     from trifuse.worker.broker import check_broker
     from trifuse.worker.enqueue import celery_enqueue
@@ -162,21 +167,21 @@ def _fill(client: OpenSearch, index: str, settings: Settings, *, switch: bool) -
             if step is not None:
                 step(now)
 
-        return fill(
+        return job(
             client,
             index,
             celery_enqueue(app),
-            switch=switch,
             listening=lambda space: is_listening(app, space.encoder),
             progress=show,
+            **how,
         )
 
 
-def _step(client: OpenSearch, index: str, step: str, *, as_json: bool) -> None:
+def _step(client: OpenSearch, index: str, step: str, settings: Settings, *, as_json: bool) -> None:
     filled = None
     if step == "--switch":
-        filled = switch(client, index)
-        said = _SWITCHED.format(index)
+        filled = _work(client, index, settings, switch)
+        said = (_SWITCHED if filled.switched else _NOT_SWITCHED).format(index)
     elif step == "--rollback":
         roll_back(client, index)
         said = (

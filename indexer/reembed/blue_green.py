@@ -21,7 +21,6 @@ from trifuse.indexer.reembed.filled import Filled
 from trifuse.indexer.reembed.past_queries import (
     fill_past_queries,
     prepare_past_queries,
-    require_filled,
     settle_past_queries,
 )
 from trifuse.indexer.reembed.stage import Next, decide, meta_named
@@ -98,21 +97,6 @@ def fill_copy(
         stalled=stalled or "; ".join(report.faults),
         switched=report.switched,
     )
-
-
-def switch_copy(client: OpenSearch, alias: str, copy: Copy) -> Filled:
-    """Move the alias to the copy.
-
-    Raises:
-        CopyRefused: the copy isn't complete.
-        ReembedRefused: past queries wait for their vector.
-    """
-    if copy.standing.phase != "switched":
-        held = read_index(client, alias)
-        prepare_past_queries(client, held, copy.space.encoder)
-        require_filled(client, held, alias)
-        copying.switch(client, copy)
-    return Filled(0, 0, 0, 0, switched=True)
 
 
 def abandon_copy(client: OpenSearch, alias: str) -> int:

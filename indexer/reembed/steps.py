@@ -23,7 +23,6 @@ from trifuse.indexer.reembed.blue_green import (
     fill_copy,
     finish_copy,
     open_copy,
-    switch_copy,
 )
 from trifuse.indexer.reembed.fields import read_index
 from trifuse.indexer.reembed.filled import Filled
@@ -167,16 +166,29 @@ def fill(
     )
 
 
-def switch(client: OpenSearch, name: str) -> Filled:
+def switch(
+    client: OpenSearch,
+    name: str,
+    enqueue: Enqueue,
+    *,
+    patience: Patience = Patience(),  # noqa: B008 - frozen
+    listening: Callable[[Space], bool] | None = None,
+    progress: Callable[[Progressed], None] | None = None,
+) -> Filled:
     """Have queries go by the new vectors, after a check that all are there; failed documents are named.
 
-    Where they do already, nothing changes.
+    A copy is brought up to date before: its owner may have written to the old index since it was filled.
+    Where queries go by the new ones already, nothing changes.
 
     Raises:
         ReembedRefused, CopyRefused: nothing is under way, or documents wait for their vector.
     """
     copy = open_copy(client, name)
-    return switch_field(client, name) if copy is None else switch_copy(client, copy.alias, copy)
+    if copy is None:
+        return switch_field(client, name)
+    if copy.standing.phase == "switched":
+        return Filled(0, 0, 0, 0, switched=True)
+    return fill(client, name, enqueue, switch=True, patience=patience, listening=listening, progress=progress)
 
 
 def roll_back(client: OpenSearch, name: str) -> None:

@@ -74,7 +74,9 @@ def test_finishing_leaves_the_new_index_alone_and_abandoning_the_old_one(
     assert stage_of(client, alias).step == "none"
     begin(client, alias, NEW)
     fill(client, alias, workers)
-    assert switch(client, alias).switched
+    client.index(index=alias, id="9", body={"title": "The mole"})  # since it was filled, by the owner
+    assert switch(client, alias, workers).switched
+    assert client.get(index=alias, id="9")["_source"][SECOND] == pytest.approx(workers.new.vector("The mole"))
     assert stage_of(client, alias).step == "switched"
     with pytest.raises(ReembedRefused, match="--finish` or `--rollback"):
         begin(client, alias, OLD)

@@ -49,12 +49,12 @@ def test_queries_keep_the_old_field_until_the_switch_and_one_step_leads_back(
     assert source[SECOND] == pytest.approx(workers.new.vector("The harbour"))
     assert _serving(client, titles) == VECTOR_FIELD
 
-    switch(client, titles)
+    switch(client, titles, workers)
     assert _serving(client, titles) == SECOND
-    switch(client, titles)  # again: nothing changes
+    switch(client, titles, workers)  # again: nothing changes
     roll_back(client, titles)
     assert _serving(client, titles) == VECTOR_FIELD
-    switch(client, titles)
+    switch(client, titles, workers)
     assert finish(client, titles) == 4
     assert spaces_in_meta(_meta(client, titles)).keys() == {SECOND}
     source = _source(client, titles, "1")
@@ -78,9 +78,9 @@ def test_edits_meanwhile_end_with_the_vector_of_the_newest_text_in_both_fields(
     client.index(index=titles, id="1", body={"title": "The mole"})  # drops marks and vectors
     client.update(index=titles, id="2", body={"doc": {"title": "The dock"}})  # leaves stale ones
     with pytest.raises(ReembedRefused, match=r"2 documents of .* wait for their vector of 'test-new'"):
-        switch(client, titles)
+        switch(client, titles, workers)
     fill(client, titles, workers)
-    switch(client, titles)
+    switch(client, titles, workers)
     sync(client, titles, workers, wait=True)
     for doc_id, title in {"0": "The pier", "1": "The mole", "2": "The dock"}.items():
         source = _source(client, titles, doc_id)
@@ -145,7 +145,7 @@ def test_failed_documents_are_named_and_dont_keep_from_the_switch(
     workers.new.rejects["The quay"] = "too odd"
     filled = fill(client, titles, workers)
     assert (filled.pending, filled.embedded, filled.skipped, filled.failed) == (0, 2, 1, 1)
-    switched = switch(client, titles)
+    switched = switch(client, titles, workers)
     assert switched.failed == 1
     assert switched.failures == ("2: too odd",)
     assert _serving(client, titles) == SECOND
@@ -166,7 +166,7 @@ def test_other_texts_are_another_space_of_the_same_encoder(
 ) -> None:
     assert begin(client, titles, OLD, text=("title", "pages")) == "begin"
     fill(client, titles, workers)
-    switch(client, titles)
+    switch(client, titles, workers)
     assert _source(client, titles, "1")[SECOND] == pytest.approx(workers.old.vector("The harbour\n1"))
 
 

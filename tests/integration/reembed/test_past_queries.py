@@ -54,7 +54,7 @@ def test_similar_queries_are_found_in_both_spaces_and_new_ones_too(
     for query, document in {"lamp": "0", "boats": "1"}.items():
         assert _found(client, redis_client, titles, workers.old, query) == {document}
         assert _found(client, redis_client, titles, workers.new, query) == {document}
-    switch(client, titles)
+    switch(client, titles, workers)
     assert not drop_other_space(client, titles)
     assert _found(client, redis_client, titles, workers.new, "lamp") == {"0"}
     finish(client, titles)
