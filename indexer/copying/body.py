@@ -100,10 +100,7 @@ def copy_body(
         drop: vector fields of ours that the copy doesn't have.
         of: what the copy's `_meta` says of its source.
     """
-    mapping = dict(entry["mappings"])
-    if kept := (mapping.get("_source") or {}).get("includes"):
-        ours = [MARKS, f"{MARKS}.*", field]
-        mapping["_source"] = {**mapping["_source"], "includes": [*kept, *ours]}
+    mapping: Mapping[str, Any] = entry["mappings"]
     return {
         "settings": copy_settings(entry["settings"]),
         "mappings": {
