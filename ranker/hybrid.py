@@ -14,7 +14,7 @@ from trifuse.encoder.types import Encoder
 from trifuse.ranker.body import read_body
 from trifuse.ranker.body_template import fill_template
 from trifuse.ranker.encoders import BySpace, Encoders
-from trifuse.ranker.errors import BodyError, ProfileNotNative, RankerError
+from trifuse.ranker.errors import BodyError, ProfileNotNative, RankerError, SearchRejected
 from trifuse.ranker.exact import ExactCandidates
 from trifuse.ranker.lookups import LookUp, Lookups
 from trifuse.ranker.moving import TRIES, Doubt, doubt_of, without_dense
@@ -143,7 +143,7 @@ class HybridRanker:
                 response, doubt = self._answer(
                     request if left else without_dense(request), looked_up, started
                 )
-            except RankerError:
+            except SearchRejected:
                 if not left or not self._moved(request):
                     raise
                 fresh = False
@@ -158,7 +158,8 @@ class HybridRanker:
         if request.profile.execution == "native":
             response = self._native.search(request, looked_up(), started=started)
             found = response["hits"]["hits"]
-            return response, doubt_of(request, found, whole=bool(found) or request.user.size == 0)
+            whole = not response["_shards"].get("failed") and (bool(found) or request.user.size == 0)
+            return response, doubt_of(request, found, whole=whole)
         retrieved, ranking, documents = self._retrieve(request, looked_up)
         if documents is None:
             documents = self._fetch(request, retrieved, ranking)
@@ -228,7 +229,8 @@ class HybridRanker:
         encoded = encode(text, target, profile, encoder)
         looked_up = self._lookups.start(text, target, profile, encoded, leave_one_out=leave_one_out)
         request = Request(text, user, url, target, filters, encoded, profile, served.version, served.note)
-        return replace(request, exact=self._exact.of(request)), looked_up
+        exact = self._exact.of(request)
+        return request if exact is None else replace(request, exact=exact), looked_up
 
     def profile_of(self, profile: Profile | str | None = None) -> Profile:
         """What a search would rank by: a profile as it is given, by its name, or the ranker's own.
