@@ -46,6 +46,8 @@ class Encoder:
 
 
 OLD, NEW = Encoder("old", (0.6, 0.8)), Encoder("new", (0.0, 0.6, 0.8))
+ALIKE = Encoder("alike", (1.0, 0.0))
+"""As many dimensions as the old one has."""
 
 
 def vector_of(document: int, encoder: Encoder) -> list[float]:
@@ -141,32 +143,42 @@ def move(client: OpenSearch, alias: str, source: str, target: str) -> None:
     client.indices.update_aliases(body={"actions": actions})
 
 
-@pytest.mark.parametrize("execution", ["client", "native"])
-def test_an_alias_that_is_flipped_under_load(
-    client: OpenSearch, two: tuple[str, str, str], execution: Any
+def flipped(
+    client: OpenSearch, ranker: HybridRanker, alias: str, spaces: Mapping[str, Sequence[Encoder]]
 ) -> None:
-    alias, one, other = two
-    weights = {"lexical": 0.5, "dense": 0.5}
-    how: dict[str, Any] = {"normalization": "min_max"} if execution == "native" else {}
-    ranker = HybridRanker(client, [OLD, NEW], profile=Profile(weights=weights, execution=execution, **how))
-    places = [one, other]
+    """Search constantly while the alias goes to and fro between the two indices, and check every response."""
+    places = list(spaces)
 
     def flip() -> None:
         move(client, alias, *places)
         places.reverse()
 
-    spaces = {one: (OLD,), other: (NEW,)}
-    responses = list(
-        search_while(
-            flip, lambda: ranker.search(alias, BODY, text="stroke", explain=execution == "native", size=12)
-        )
-    )
+    def search() -> dict[str, Any]:
+        return ranker.search(alias, BODY, text="stroke", explain=True, size=DOCUMENTS)
+
+    responses = list(search_while(flip, search))
     assert len(responses) == THREADS * SEARCHES
     counts = [check_dense(response, lambda index: spaces[index]) for response in responses]
-    used = {hit["_index"] for response in responses for hit in response["hits"]["hits"]}
-    assert used == {one, other}
+    assert {hit["_index"] for response in responses for hit in response["hits"]["hits"]} == set(spaces)
     # Only searches that met a flip in each of their tries go without vectors.
     assert sum(count == DOCUMENTS for count in counts) >= 0.9 * len(counts)
+
+
+@pytest.mark.parametrize("execution", ["client", "native"])
+def test_an_alias_that_is_flipped_under_load(
+    client: OpenSearch, two: tuple[str, str, str], execution: Any
+) -> None:
+    alias, one, other = two
+    profile = Profile(weights={"lexical": 0.5, "dense": 0.5}, normalization="min_max", execution=execution)
+    flipped(client, HybridRanker(client, [OLD, NEW], profile=profile), alias, {one: (OLD,), other: (NEW,)})
+
+
+def test_flipped_between_spaces_that_only_their_names_tell_apart(client: OpenSearch, index_name: str) -> None:
+    one, other = f"{index_name}-1", f"{index_name}-2"
+    make(client, one, {OLD_FIELD: OLD}, serving=OLD_FIELD, aliases=[index_name])
+    make(client, other, {OLD_FIELD: ALIKE}, serving=OLD_FIELD)
+    ranker = HybridRanker(client, [OLD, ALIKE], profile=Profile(weights={"lexical": 0.5, "dense": 0.5}))
+    flipped(client, ranker, index_name, {one: (OLD,), other: (ALIKE,)})
 
 
 def test_a_filter_that_leaves_no_lexical_hit_finds_the_moved_alias(
