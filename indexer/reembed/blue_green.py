@@ -8,7 +8,7 @@ from dataclasses import replace
 from opensearchpy import OpenSearch
 
 from trifuse.encoder.marks import VECTOR_FIELD
-from trifuse.encoder.spaces import EncoderSpace, Space, next_field, spaces_in_meta
+from trifuse.encoder.spaces import EncoderSpace, Space, meta_with_space, next_field, spaces_in_meta
 from trifuse.indexer import copying
 from trifuse.indexer.copying import Copy
 from trifuse.indexer.copying.complete import Step, complete
@@ -16,14 +16,15 @@ from trifuse.indexer.copying.copies import all_copies
 from trifuse.indexer.errors import ReembedRefused
 from trifuse.indexer.follow import Patience
 from trifuse.indexer.hints import Enqueue
-from trifuse.indexer.reembed.fields import put_meta, read_index
+from trifuse.indexer.meta import change_meta
+from trifuse.indexer.reembed.fields import read_index
 from trifuse.indexer.reembed.filled import Filled
 from trifuse.indexer.reembed.past_queries import (
     fill_past_queries,
     prepare_past_queries,
     settle_past_queries,
 )
-from trifuse.indexer.reembed.stage import Next, decide, meta_named
+from trifuse.indexer.reembed.stage import Next, decide
 
 
 def open_copy(client: OpenSearch, name: str) -> Copy | None:
@@ -53,7 +54,7 @@ def begin_copy(client: OpenSearch, alias: str, encoder: EncoderSpace, *, text: t
         )
     what = decide(stage, wanted)
     if what == "tower":
-        put_meta(client, held, meta_named(held.meta, stage.serving, wanted))
+        change_meta(client, held.index, lambda meta: meta_with_space(meta, stage.serving, wanted))
     if what == "begin":
         copying.begin(
             client,

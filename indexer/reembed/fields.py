@@ -16,6 +16,7 @@ from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.errors import DetachUnfinished, IndexMissing, IndexNotOurs
 from trifuse.indexer.failures import FAILED_INDEX
 from trifuse.indexer.mapping import marks_property, vector_property
+from trifuse.indexer.meta import change_meta
 from trifuse.indexer.names import name_fault
 from trifuse.indexer.reembed.stage import Stage, meta_begun, meta_done, meta_dropping, read_stage
 
@@ -97,15 +98,9 @@ def add_field(client: OpenSearch, held: Held, space: Space) -> None:
     """
     new = next_field(held.properties, VECTOR_FIELD)
     properties = {new: vector_property(space, exact=not held.knn), MARKS: marks_property([new])}
-    put_meta(client, held, meta_begun(held.meta, held.stage.serving, new, space), properties)
-
-
-def put_meta(
-    client: OpenSearch, held: Held, meta: Mapping[str, Any], properties: Mapping[str, Any] | None = None
-) -> None:
-    """Write `_meta`, and what is added to the mapping, in one request."""
-    body = {"_meta": meta, **({"properties": properties} if properties else {})}
-    client.indices.put_mapping(index=held.index, body=body)
+    client.indices.put_mapping(index=held.index, body={"properties": properties})
+    old = held.stage.serving
+    change_meta(client, held.index, lambda meta: meta_begun(meta, old, new, space))
 
 
 def drop_field(client: OpenSearch, held: Held, *, progress: Callable[[int], None] | None = None) -> int:
@@ -119,8 +114,8 @@ def drop_field(client: OpenSearch, held: Held, *, progress: Callable[[int], None
     stage = held.stage
     if stage.other is None or stage.other_space is None:
         return 0
-    if stage.step != "dropping":
-        put_meta(client, held, meta_dropping(held.meta, stage.other))
+    field = stage.other
+    change_meta(client, held.index, lambda meta: meta_dropping(meta, field))
     done = 0
     for count in _clean(client, held.index, stage.other):
         done += count
@@ -133,8 +128,7 @@ def drop_field(client: OpenSearch, held: Held, *, progress: Callable[[int], None
         body={"query": {"bool": {"filter": ours}}},
         params={"ignore_unavailable": "true", "conflicts": "proceed", "refresh": "true"},
     )
-    now = read_index(client, held.index)
-    put_meta(client, now, meta_done(now.meta))
+    change_meta(client, held.index, meta_done)
     return done
 
 

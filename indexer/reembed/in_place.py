@@ -8,14 +8,15 @@ from dataclasses import replace
 import msgspec
 from opensearchpy import OpenSearch
 
-from trifuse.encoder.spaces import EncoderSpace, Space, meta_serving
+from trifuse.encoder.spaces import EncoderSpace, Space, meta_serving, meta_with_space
 from trifuse.indexer.counts import Counts, count_field
 from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.errors import ReembedRefused
 from trifuse.indexer.failures import FAILED_INDEX, Failure, failure_pages
 from trifuse.indexer.follow import Followed, Patience, follow
 from trifuse.indexer.hints import Enqueue
-from trifuse.indexer.reembed.fields import Held, add_field, drop_field, put_meta, read_index
+from trifuse.indexer.meta import change_meta
+from trifuse.indexer.reembed.fields import Held, add_field, drop_field, read_index
 from trifuse.indexer.reembed.filled import Filled
 from trifuse.indexer.reembed.past_queries import (
     fill_past_queries,
@@ -24,7 +25,7 @@ from trifuse.indexer.reembed.past_queries import (
     require_none_pending,
     settle_past_queries,
 )
-from trifuse.indexer.reembed.stage import Next, decide, meta_named
+from trifuse.indexer.reembed.stage import Next, decide
 from trifuse.indexer.state import get_state
 from trifuse.indexer.sync import Progress
 
@@ -75,7 +76,7 @@ def begin_field(
             )
         add_field(client, held, wanted)
     if what == "tower":
-        put_meta(client, held, meta_named(held.meta, stage.serving, wanted))
+        change_meta(client, held.index, lambda meta: meta_with_space(meta, stage.serving, wanted))
     return what
 
 
@@ -140,8 +141,7 @@ def switch_field(client: OpenSearch, name: str) -> Filled:
     require_filled(client, held, name)
     require_none_pending(client, target, name)
     counted = _refreshed(client, target)
-    held = read_index(client, name)
-    put_meta(client, held, meta_serving(held.meta, target.field))
+    change_meta(client, held.index, lambda meta: meta_serving(meta, target.field))
     return Filled(
         pending=counted.pending,
         embedded=0,
@@ -164,7 +164,8 @@ def roll_back_field(client: OpenSearch, name: str) -> None:
         raise ReembedRefused(
             f"queries of {held.index!r} weren't switched to another encoder: there is nothing to go back to"
         )
-    put_meta(client, held, meta_serving(held.meta, stage.other))
+    old = stage.other
+    change_meta(client, held.index, lambda meta: meta_serving(meta, old))
 
 
 def abandon_field(client: OpenSearch, name: str, *, progress: Callable[[int], None] | None = None) -> int:

@@ -6,6 +6,7 @@ Their index has a second vector field as well, of which searches choose the one 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from opensearchpy import OpenSearch
 
@@ -14,7 +15,8 @@ from trifuse.indexer.embedded import QUERIES_PREFIX, EmbeddedField
 from trifuse.indexer.errors import ReembedRefused
 from trifuse.indexer.follow import Followed, Patience, follow
 from trifuse.indexer.hints import Enqueue
-from trifuse.indexer.reembed.fields import Held, add_field, drop_field, put_meta, read_index
+from trifuse.indexer.meta import change_meta
+from trifuse.indexer.reembed.fields import Held, add_field, drop_field, read_index
 from trifuse.indexer.scan import scan
 from trifuse.indexer.sync import Progress
 
@@ -84,7 +86,7 @@ def settle_past_queries(client: OpenSearch, held: Held, keep: EncoderSpace) -> N
         if stage.step == "none" or stage.other is None or stage.other_space is None:
             continue
         if stage.step != "dropping" and stage.other_space.encoder.id == keep.id:
-            put_meta(client, queries, meta_serving(queries.meta, stage.other))
+            change_meta(client, queries.index, partial(meta_serving, field=stage.other))
             queries = read_index(client, queries.index)
         drop_field(client, queries)
 

@@ -103,11 +103,6 @@ def decide(stage: Stage, wanted: Space) -> Next:
     )
 
 
-def meta_named(meta: Mapping[str, Any], field: str, space: Space) -> dict[str, Any]:
-    """`_meta` with another query tower for a field: its documents' space is the same."""
-    return meta_with_space(meta, field, space)
-
-
 def meta_begun(meta: Mapping[str, Any], old: str, new: str, space: Space) -> dict[str, Any]:
     """`_meta` with one more field, while queries stay with the old one."""
     merged = meta_serving(meta_with_space(meta, new, space), old)
@@ -118,6 +113,8 @@ def meta_begun(meta: Mapping[str, Any], old: str, new: str, space: Space) -> dic
 def meta_dropping(meta: Mapping[str, Any], field: str) -> dict[str, Any]:
     """`_meta` without a field that is going to be taken out of the documents; it says so."""
     ours = dict(meta["trifuse"])
+    if field not in ours["fields"]:
+        return dict(meta)
     space = ours["fields"][field]
     ours["fields"] = {name: value for name, value in ours["fields"].items() if name != field}
     ours["reembed"] = {"dropping": {"field": field, "space": space}}
