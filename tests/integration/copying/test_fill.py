@@ -11,7 +11,7 @@ from opensearchpy import OpenSearch
 
 from trifuse.encoder.marks import mark
 from trifuse.encoder.spaces import Space
-from trifuse.indexer.copying import Copy, begin, catch_up, copies_of
+from trifuse.indexer.copying import Copy, begin, catch_up, copies_of, faults_of
 from trifuse.indexer.errors import CopyRefused, IndexMissing
 
 Read = Callable[[str], dict[tuple[str, str | None], dict[str, Any]]]
@@ -138,3 +138,42 @@ def test_what_is_gone_is_said(client: OpenSearch, begun: Copy, live: str, space:
     client.indices.create(index=anew.source)
     with pytest.raises(CopyRefused, match="another than the one"):
         catch_up(client, anew)
+
+
+def test_refused_documents_are_named_and_read_again(
+    client: OpenSearch, index_name: str, space: Space, snapshot: Read
+) -> None:
+    """Two that the copy doesn't take: the rest goes on; one is corrected, one deleted."""
+    name = f"{index_name}-plain"
+    client.indices.create(
+        index=name, body={"mappings": {"dynamic": False, "properties": {"title": {"type": "text"}}}}
+    )
+    copy = begin(client, name, alias=f"{name}-dense", space_field=("trifuse_vector", space))
+    client.indices.put_mapping(index=copy.index, body={"properties": {"odd": {"type": "integer"}}})
+    for doc_id, odd in (("1", 1), ("2", "two"), ("3", "three")):
+        client.index(index=name, id=doc_id, body={"title": doc_id, "odd": odd})
+    assert catch_up(client, copy).written == 1
+    named = faults_of(client, copy)[0]
+    assert named.startswith("2 documents aren't taken by the copy ('2': mapper_parsing_exception")
+    client.index(index=name, id="2", body={"title": "2", "odd": 2})
+    client.delete(index=name, id="3")
+    catch_up(client, copy)
+    assert not any("aren't taken" in fault for fault in faults_of(client, copy))
+    assert snapshot(copy.index) == snapshot(name)
+
+
+def test_pipelines_dont_run_again(client: OpenSearch, index_name: str, space: Space, snapshot: Read) -> None:
+    """Copied documents went through them; the copy gets them with the switch."""
+    name, pipeline = f"{index_name}-piped", f"{index_name}-pipe"
+    processors = [{"set": {"field": "runs", "value": "{{runs}}x"}}]
+    client.ingest.put_pipeline(id=pipeline, body={"processors": processors})
+    settings = {"default_pipeline": pipeline, "final_pipeline": pipeline}
+    client.indices.create(index=name, body={"settings": settings})
+    try:
+        client.index(index=name, id="1", body={"runs": ""})
+        copy = begin(client, name, alias=f"{name}-dense", space_field=("trifuse_vector", space))
+        catch_up(client, copy)
+        assert snapshot(copy.index) == snapshot(name) == {("1", None): {"runs": "xx"}}
+    finally:
+        client.indices.delete(index=f"{name}*")
+        client.ingest.delete_pipeline(id=pipeline)
