@@ -18,7 +18,7 @@ from trifuse.indexer.follow import Patience
 from trifuse.indexer.hints import Enqueue
 from trifuse.indexer.meta import change_meta
 from trifuse.indexer.reembed.fields import read_index
-from trifuse.indexer.reembed.filled import Filled
+from trifuse.indexer.reembed.filled import Filled, named_failures
 from trifuse.indexer.reembed.past_queries import (
     fill_past_queries,
     prepare_past_queries,
@@ -90,11 +90,13 @@ def fill_copy(
         progress=progress,
         switch=switch and not stalled,
     )
+    target = read_index(client, copy.index).target(copy.field, copy.space)
     return Filled(
         pending=report.pending,
         embedded=report.embedded,
         skipped=report.skipped,
         failed=report.failed,
+        failures=named_failures(client, target) if report.failed else (),
         stalled=stalled or "; ".join(report.faults),
         switched=report.switched,
     )

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import msgspec
+from opensearchpy import OpenSearch
+
+from trifuse.indexer.embedded import EmbeddedField
+from trifuse.indexer.failures import Failure, failure_pages
+
+_NAMED = 10
 
 
 class Filled(msgspec.Struct, frozen=True):
@@ -21,3 +27,9 @@ class Filled(msgspec.Struct, frozen=True):
     failures: tuple[str, ...] = ()
     stalled: str = ""
     switched: bool = False
+
+
+def named_failures(client: OpenSearch, target: EmbeddedField) -> tuple[str, ...]:
+    """The first failures of a vector field, each with its reason."""
+    found: list[Failure] = next(failure_pages(client, target), [])
+    return tuple(f"{item.doc_id}: {item.reason}" for item in found[:_NAMED])

@@ -12,12 +12,12 @@ from trifuse.encoder.spaces import EncoderSpace, Space, meta_serving, meta_with_
 from trifuse.indexer.counts import Counts, count_field
 from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.errors import ReembedRefused
-from trifuse.indexer.failures import FAILED_INDEX, Failure, failure_pages
+from trifuse.indexer.failures import FAILED_INDEX
 from trifuse.indexer.follow import Followed, Patience, follow
 from trifuse.indexer.hints import Enqueue
 from trifuse.indexer.meta import change_meta
 from trifuse.indexer.reembed.fields import Held, add_field, drop_field, read_index
-from trifuse.indexer.reembed.filled import Filled
+from trifuse.indexer.reembed.filled import Filled, named_failures
 from trifuse.indexer.reembed.past_queries import (
     fill_past_queries,
     prepare_past_queries,
@@ -29,7 +29,6 @@ from trifuse.indexer.reembed.stage import Next, decide
 from trifuse.indexer.state import get_state
 from trifuse.indexer.sync import Progress
 
-_NAMED = 10
 _ROUNDS = 10
 """How often it is filled before an owner who writes all the time is found too fast."""
 
@@ -122,7 +121,7 @@ def fill_field(
         embedded=embedded,
         skipped=max(0, counted.current + counted.empty - embedded),
         failed=counted.failed,
-        failures=_failures(client, target) if counted.failed else (),
+        failures=named_failures(client, target) if counted.failed else (),
         stalled=stalled,
     )
 
@@ -147,7 +146,7 @@ def switch_field(client: OpenSearch, name: str) -> Filled:
         embedded=0,
         skipped=counted.current + counted.empty,
         failed=counted.failed,
-        failures=_failures(client, target) if counted.failed else (),
+        failures=named_failures(client, target) if counted.failed else (),
         switched=True,
     )
 
@@ -223,9 +222,3 @@ def _nothing(held: Held, what: str, expected: str) -> ReembedRefused:
 def _refreshed(client: OpenSearch, target: EmbeddedField) -> Counts:
     client.indices.refresh(index=f"{target.index},{FAILED_INDEX}", params={"ignore_unavailable": "true"})
     return count_field(client, target)
-
-
-def _failures(client: OpenSearch, target: EmbeddedField) -> tuple[str, ...]:
-    """The first failures, each with its reason."""
-    found: list[Failure] = next(failure_pages(client, target), [])
-    return tuple(f"{item.doc_id}: {item.reason}" for item in found[:_NAMED])

@@ -94,3 +94,12 @@ def test_an_alias_may_be_done_in_place_as_well(
     assert fill(client, alias, workers, switch=True).switched
     assert _behind(client, alias) == titles
     assert stage_of(client, titles).serving == SECOND
+
+
+def test_failed_documents_of_a_copy_are_named(
+    client: OpenSearch, titles: str, alias: str, workers: Any
+) -> None:
+    workers.new.rejects["The quay"] = "too odd"
+    begin(client, alias, NEW)
+    filled = fill(client, alias, workers, switch=True)
+    assert (filled.switched, filled.failed, filled.failures) == (True, 1, ("2: too odd",))
