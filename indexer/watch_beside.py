@@ -6,9 +6,11 @@ import threading
 from types import TracebackType
 
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import OpenSearchException
+from opensearchpy.exceptions import ConnectionError as OpenSearchConnectionError
+from opensearchpy.exceptions import OpenSearchException, TransportError
 
 from trifuse.encoder.errors import TrifuseError
+from trifuse.indexer.errors import ServerUnavailable
 from trifuse.indexer.upkeep import keep_belongings
 
 _END_S = 10.0
@@ -50,7 +52,9 @@ class Beside:
 
 
 def said(error: Exception) -> str:
-    """What to say of an error that is waited out."""
-    if isinstance(error, TrifuseError):
-        return f"{error}; waiting for that to change"
-    return f"OpenSearch doesn't answer as it should ({type(error).__name__}); waiting for it"
+    """What to say of an error that is waited out: the same for the same, so that it is said once."""
+    if isinstance(error, (ServerUnavailable, OpenSearchConnectionError)):
+        return "OpenSearch doesn't answer; waiting for it"
+    if isinstance(error, TransportError):
+        return f"OpenSearch refuses it ({error.status_code}, {error.error}); waiting for that to change"
+    return f"{error}; waiting for that to change"
