@@ -188,6 +188,8 @@ class DocumentsJob:
             f"{seen['answered']} searches"
             + (f", {seen['unavailable']} unavailable" if seen["unavailable"] else "")
         )
+        if seen["space 2"]:
+            parts.append(f"{seen['space 1']} by the old vectors, {seen['space 2']} by the new")
         if self.struck:
             parts.append(f"struck during `{self.struck}`")
         ended = [

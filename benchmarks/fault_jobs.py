@@ -126,6 +126,13 @@ class Reembed(DocumentsJob):
         """The alias points to one index, another than before."""
         demand(concrete(self.stack.client, self.name) != self.index, "the alias wasn't moved")
         check_refresh(self.stack.client, self.name, None)
+        self.check_spaces()
+
+    def check_spaces(self) -> None:
+        """Responses were of the old space first, then of the new one."""
+        seen = self._searches.seen
+        both = seen["space 1"] > 0 and seen["space 2"] > 0
+        demand(both, f"not both spaces were searched: {dict(seen)}")
 
 
 class ReembedInPlace(Reembed):
@@ -138,6 +145,7 @@ class ReembedInPlace(Reembed):
     def check_end(self) -> None:
         """The index has its own refresh interval."""
         check_refresh(self.stack.client, self.name, None)
+        self.check_spaces()
 
 
 JOBS: dict[str, Callable[..., Job]] = {
