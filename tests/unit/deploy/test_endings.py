@@ -165,7 +165,7 @@ def test_a_command_says_that_another_server_answers(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TRIFUSE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(evaluating, "load_encoder", lambda name: None)
+    monkeypatch.setattr(evaluating, "query_encoder", lambda settings, **options: None)
     Path("q.tsv").write_text("q1\tstroke\nq2\tasthma\n")
     Path("r.txt").write_text("q1 0 d 1\nq2 0 d 1\n")
     monkeypatch.setattr(sys, "argv", ["trifuse", *command, "--opensearch", serve(*answer)])

@@ -48,6 +48,7 @@ def test_the_shape(request_of: RequestOf) -> None:
         "took_ms": 7,
         "hits": None,
         "weight": 0.5,
+        "field": "trifuse_vector",
     }
     assert told["legs"]["clicks"]["took_ms"] == 9
     assert "explain" in told["note"]
