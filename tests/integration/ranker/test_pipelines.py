@@ -79,7 +79,8 @@ def test_the_indexs_own_shapes_each_hit_once(
 ) -> None:
     before = ranker.search(index, STROKE, text="x", profile=profile)
     set_default(client, index, put_pipeline(response_processors=[COUNTING]))
-    fresh = HybridRanker(client, ranker._encoders.of(None), ranker._lookups._clicks)  # knows nothing of the index yet
+    # One that knows nothing of the index yet.
+    fresh = HybridRanker(client, ranker._encoders.of(None), ranker._lookups._clicks)
     after = fresh.search(index, STROKE, text="x", profile=profile)
     assert titles(after) == SPLIT
     assert [(hit["_id"], hit["_score"]) for hit in after["hits"]["hits"]] == [
