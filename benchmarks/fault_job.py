@@ -130,6 +130,7 @@ class DocumentsJob:
         """A load whose dead-letter file can't be written runs into the index, then one that has room."""
         more, path = self.documents.more(MORE), self.stack.folder / f"{self.index}-more.jsonl"
         write_file(path, more.values())
+        self._searches.changed |= more.keys()
         report = str(path.with_suffix(".report.json"))
         command = ("load", str(path), "--index", self.name, "--encoder", self.encoders[0], "--report", report)
         ended = self.run(*command, full_disk=True)
