@@ -37,6 +37,7 @@ from trifuse.indexer.reembed import (
     stage_of,
     switch,
 )
+from trifuse.indexer.reembed.blue_green import open_copy
 from trifuse.indexer.sync import Progress
 
 NameArgument = Annotated[
@@ -189,6 +190,7 @@ def _step(client: OpenSearch, index: str, step: str, settings: Settings, *, as_j
             "the new ones, --abandon takes these out"
         )
     else:
+        copy = open_copy(client, index)
         done = (abandon if step == "--abandon" else finish)(client, index)
         which = "new" if step == "--abandon" else "old"
         said = (
@@ -197,6 +199,8 @@ def _step(client: OpenSearch, index: str, step: str, settings: Settings, *, as_j
             if done
             else f"the {which} vectors of {index!r} are gone"
         )
+        if copy is not None:
+            said += f", with the index {copy.index if step == '--abandon' else copy.source!r}"
     _tell(client, index, said, filled, as_json=as_json)
     if filled is not None:
         _end(filled)

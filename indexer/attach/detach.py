@@ -64,6 +64,7 @@ def detach(client: OpenSearch, name: str, *, progress: Callable[[int], None] | N
     Raises:
         IndexMissing: nothing has that name.
         IndexNotOurs: there is nothing of ours in it.
+        CopyRefused: it is being embedded anew by a copy.
         DetachUnfinished: other writers keep changing what is to be cleaned.
     """
     if fault := name_fault(name):

@@ -10,23 +10,38 @@ from trifuse.encoder.spaces import has_spaces
 from trifuse.indexer.copying.back import roll_back
 from trifuse.indexer.copying.copies import Copy, all_copies
 from trifuse.indexer.copying.end import abandon
+from trifuse.indexer.errors import CopyRefused
 
 
 def attached_copies(client: OpenSearch, name: str) -> list[Copy]:
     """The copies that attaching has made of the index, or of that behind the alias, newest first.
 
-    Copies of an index that has vectors itself aren't among them: embedding anew has made these.
+    Raises:
+        CopyRefused: embedding anew has made a copy of an index that has vectors itself, and isn't ended: the
+            one would be left without its way back, or the other without its source.
     """
-    return [copy for copy in reversed(all_copies(client, name)) if _source_is_bare(client, copy)]
+    attached = []
+    for copy in reversed(all_copies(client, name)):
+        bare = _source_is_bare(client, copy)
+        if bare is False:
+            ways = "--finish` or `--rollback" if copy.standing.phase == "switched" else "--abandon"
+            raise CopyRefused(
+                f"{copy.source!r} is embedded anew by the copy {copy.index!r}: end that first, with "
+                f"`trifuse reembed {copy.alias} {ways}`, then detach"
+            )
+        if bare:
+            attached.append(copy)
+    return attached
 
 
-def _source_is_bare(client: OpenSearch, copy: Copy) -> bool:
+def _source_is_bare(client: OpenSearch, copy: Copy) -> bool | None:
+    """Whether the source has no vectors of its own; None where it is gone."""
     found: dict[str, Any] = client.indices.get(
         index=copy.source, params={"flat_settings": "true", "ignore_unavailable": "true"}
     )
     entry = found.get(copy.source)
     if entry is None or entry["settings"]["index.uuid"] != copy.source_uuid:
-        return False
+        return None
     return not has_spaces(entry["mappings"].get("_meta"))
 
 

@@ -14,7 +14,7 @@ from trifuse.encoder.spaces import EncoderSpace, Space
 from trifuse.indexer import copying
 from trifuse.indexer.copying.complete import Step as Progressed
 from trifuse.indexer.counts import count_field
-from trifuse.indexer.errors import ReembedRefused
+from trifuse.indexer.errors import IndexNotOurs, ReembedRefused
 from trifuse.indexer.follow import Patience
 from trifuse.indexer.hints import Enqueue
 from trifuse.indexer.reembed.blue_green import (
@@ -200,8 +200,15 @@ def roll_back(client: OpenSearch, name: str) -> None:
     copy = open_copy(client, name)
     if copy is None:
         roll_back_field(client, name)
-    else:
-        copying.roll_back(client, copy.alias)
+        return
+    try:
+        _ = read_index(client, copy.source).stage
+    except IndexNotOurs as error:
+        raise ReembedRefused(
+            f"{copy.source!r} has no old vectors to go back to: attaching has made its copy; `trifuse detach "
+            f"{copy.alias}` leads back to it"
+        ) from error
+    copying.roll_back(client, copy.alias)
 
 
 def abandon(client: OpenSearch, name: str, *, progress: Callable[[int], None] | None = None) -> int:

@@ -8,11 +8,15 @@ from typing import Any
 import pytest
 from opensearchpy import OpenSearch
 
+from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.types import Encoder
 from trifuse.indexer.attach import AttachPlan, detach
 from trifuse.indexer.copying import begin
 from trifuse.indexer.copying.complete import CopyReport, complete
 from trifuse.indexer.copying.copies import Copy
+from trifuse.indexer.errors import CopyRefused, ReembedRefused
+from trifuse.indexer.reembed import begin as reembed
+from trifuse.indexer.reembed import roll_back
 from trifuse.worker.embedding import embed
 
 Fill = Callable[[Copy], CopyReport]
@@ -65,6 +69,18 @@ def test_detaching_gives_up_an_unfinished_copy(client: OpenSearch, make: Any, pl
     assert client.indices.get(index=name) == before
 
 
+def test_no_detaching_under_a_copy_that_embeds_anew(client: OpenSearch, make: Any, attach: Any) -> None:
+    name = make()
+    client.indices.put_alias(index=name, name=f"{name}-alias")
+    attach(name)
+    reembed(client, f"{name}-alias", EncoderSpace("test-new", "1", "fp32", "cls", 8, True, "cosine"))
+    before = client.indices.get(index=f"{name}*"), client.get(index=name, id="0")
+    for by in (name, f"{name}-alias"):
+        with pytest.raises(CopyRefused, match=f"trifuse reembed {name}-alias --abandon"):
+            detach(client, by)
+    assert (client.indices.get(index=f"{name}*"), client.get(index=name, id="0")) == before
+
+
 def test_an_alias_moves_with_its_filter(
     client: OpenSearch, make: Any, plan: Any, begun: Any, fill: Fill
 ) -> None:
@@ -77,6 +93,9 @@ def test_an_alias_moves_with_its_filter(
     assert done.switched
     aliases = client.indices.get_alias(name=f"{name}-late")
     assert aliases == {done.index: {"aliases": {f"{name}-late": {"filter": late}}}}
+    with pytest.raises(ReembedRefused, match=f"trifuse detach {name}-late"):
+        roll_back(client, f"{name}-late")
+    assert client.indices.get_alias(name=f"{name}-late") == aliases
     again = plan(f"{name}-late", copy=True)
     assert again.attached
     assert not again.refused
