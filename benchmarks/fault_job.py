@@ -131,8 +131,8 @@ class DocumentsJob:
         more, path = self.documents.more(MORE), self.stack.folder / f"{self.index}-more.jsonl"
         write_file(path, more.values())
         self._searches.changed |= more.keys()
-        report = str(path.with_suffix(".report.json"))
-        command = ("load", str(path), "--index", self.name, "--encoder", self.encoders[0], "--report", report)
+        report, new = str(path.with_suffix(".report.json")), self.encoders[-1]
+        command = ("load", str(path), "--index", self.name, "--encoder", new, "--report", report)
         ended = self.run(*command, full_disk=True)
         demand(ended.status == 1 and ended.result is None, f"a full disk went unnoticed: {ended}")
         for _ in range(RUNS):

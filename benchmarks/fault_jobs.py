@@ -141,6 +141,8 @@ class ReembedInPlace(Reembed):
     def __init__(self, stack: Stack, number: int, **options: bool) -> None:
         super().__init__(stack, number, **options)
         self.name = self.index
+        # Until `--finish` both fields are kept in step, each by a worker of its own encoder.
+        self.encoders = (self._old, self._new)
 
     def check_end(self) -> None:
         """The index has its own refresh interval."""
