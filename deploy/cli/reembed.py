@@ -61,6 +61,9 @@ AbandonOption = Annotated[
     bool, typer.Option("--abandon", help="Before the switch: take the new vectors out again.")
 ]
 FinishOption = Annotated[bool, typer.Option("--finish", help="After the switch: take the old vectors out.")]
+YesOption = Annotated[
+    bool, typer.Option("--yes", "-y", help="Don't ask before --finish deletes the index that was copied.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -77,6 +80,7 @@ def reembed_command(
     rollback: RollbackOption = False,
     to_abandon: AbandonOption = False,
     to_finish: FinishOption = False,
+    yes: YesOption = False,
     accept_version_bump: BumpOption = False,
     as_json: JsonOption = False,
     opensearch: OpenSearchOption = None,
@@ -100,7 +104,7 @@ def reembed_command(
     settings = resolve(opensearch=opensearch, redis=redis, broker=broker, encoder=encoder)
     client = require_opensearch(opensearch_client(settings), settings)
     if chosen:
-        _step(client, index, chosen[0], settings, as_json=as_json)
+        _step(client, index, chosen[0], settings, yes=yes, as_json=as_json)
         return
     paths = tuple(path.strip() for path in (text or "").split(",") if path.strip())
     what = begin(
@@ -178,7 +182,7 @@ def _work(
         )
 
 
-def _step(client: OpenSearch, index: str, step: str, settings: Settings, *, as_json: bool) -> None:
+def _step(client: OpenSearch, index: str, step: str, settings: Settings, *, yes: bool, as_json: bool) -> None:
     filled = None
     if step == "--switch":
         filled = _work(client, index, settings, switch)
@@ -191,6 +195,8 @@ def _step(client: OpenSearch, index: str, step: str, settings: Settings, *, as_j
         )
     else:
         copy = open_copy(client, index)
+        if copy is not None and step == "--finish" and not yes:
+            _ask_to_delete(copy.source, index)
         done = (abandon if step == "--abandon" else finish)(client, index)
         which = "new" if step == "--abandon" else "old"
         said = (
@@ -204,6 +210,13 @@ def _step(client: OpenSearch, index: str, step: str, settings: Settings, *, as_j
     _tell(client, index, said, filled, as_json=as_json)
     if filled is not None:
         _end(filled)
+
+
+def _ask_to_delete(source: str, index: str) -> None:
+    """Ask before the index is deleted from which the present one was copied: nothing leads back then."""
+    question = f"Delete the index {source!r}, and with it the way back from {index!r}?"
+    if not typer.confirm(question, err=True):
+        fail(f"{index!r} is as it was; --rollback still leads back")
 
 
 def _tell(client: OpenSearch, index: str, said: str, filled: Filled | None = None, *, as_json: bool) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -84,6 +88,30 @@ def test_finishing_leaves_the_new_index_alone_and_abandoning_the_old_one(
     assert stage_of(client, alias).step == "none"
     assert not client.indices.exists(index=titles)
     assert begin(client, alias, NEW) == "current"
+
+
+def test_the_copied_index_is_deleted_only_after_a_yes(
+    services: Any, client: OpenSearch, titles: str, alias: str, workers: Any
+) -> None:
+    begin(client, alias, NEW)
+    assert fill(client, alias, workers, switch=True).switched
+
+    def step(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [Path(sys.executable).with_name("trifuse"), "reembed", alias, *arguments],
+            env=os.environ | services.environ(),
+            input="n\n",
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    done = step("--finish")
+    assert done.returncode == 1
+    assert titles in done.stderr
+    assert client.indices.exists(index=titles)
+    assert step("--finish", "--yes").returncode == 0
+    assert not client.indices.exists(index=titles)
 
 
 def test_an_alias_may_be_done_in_place_as_well(
