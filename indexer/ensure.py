@@ -12,6 +12,7 @@ from trifuse.encoder.errors import SpaceMismatch
 from trifuse.encoder.marks import VECTOR_FIELD
 from trifuse.encoder.spaces import Space, meta_with_space, require_same_space, serving_field, spaces_in_meta
 from trifuse.indexer.errors import IndexNotOurs
+from trifuse.indexer.meta import change_meta
 from trifuse.indexer.names import name_fault
 
 
@@ -50,7 +51,7 @@ def _name_query_tower(client: OpenSearch, name: str, field: str, space: Space) -
     for index, entry in client.indices.get_mapping(index=name).items():
         meta = entry["mappings"].get("_meta")
         if spaces_in_meta(meta)[field].encoder.query_tower != space.encoder.query_tower:
-            client.indices.put_mapping(index=index, body={"_meta": meta_with_space(meta, field, space)})
+            change_meta(client, index, lambda found: meta_with_space(found, field, space))
 
 
 def _create(client: OpenSearch, name: str, body: Mapping[str, Any]) -> bool:

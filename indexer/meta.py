@@ -12,24 +12,36 @@ from trifuse.indexer.errors import IndexNotOurs
 _ROUNDS = 5
 
 
+def read_meta(client: OpenSearch, index: str) -> dict[str, Any]:
+    """The mapping's `_meta` of one concrete index."""
+    found: dict[str, Any] = client.indices.get_mapping(index=index)[index]["mappings"].get("_meta") or {}
+    return found
+
+
 def change_meta(
-    client: OpenSearch, index: str, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+    client: OpenSearch,
+    index: str,
+    change: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+    *,
+    properties: Mapping[str, Any] | None = None,
 ) -> None:
     """Change `_meta`, and read it back: put-mapping replaces it whole, and another may have put theirs.
 
     Args:
         index: a concrete index.
         change: from what is there to what should be; where nothing is to be changed it gives the same.
+        properties: fields that the mapping gets in the same request.
 
     Raises:
         IndexNotOurs: it doesn't stay.
     """
     for _ in range(_ROUNDS):
-        known = client.indices.get_mapping(index=index)[index]["mappings"].get("_meta") or {}
+        known = read_meta(client, index)
         wanted = change(known)
         if wanted == known:
             return
-        client.indices.put_mapping(index=index, body={"_meta": wanted})
+        fields = {} if properties is None else {"properties": properties}
+        client.indices.put_mapping(index=index, body={"_meta": wanted, **fields})
     raise IndexNotOurs(
         f"what was written into the mapping's _meta of the index {index!r} didn't stay: another program "
         "writes it too; stop that one, and do the same again"

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Mapping
 from typing import Any
 
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import TransportError
 
 from trifuse.encoder.marks import MARKS
-from trifuse.encoder.spaces import Space, meta_with_space, spaces_in_meta
+from trifuse.encoder.spaces import meta_with_space
 from trifuse.indexer.attach.plan import AttachPlan, PlannedIndex
 from trifuse.indexer.embedded import EmbeddedField
-from trifuse.indexer.errors import AttachRefused
+from trifuse.indexer.errors import AttachRefused, IndexNotOurs
 from trifuse.indexer.mapping import marks_property, vector_property
-from trifuse.indexer.state import delete_state, put_state
-
-KIND = "attach"
-_TRIES = 5
+from trifuse.indexer.meta import change_meta
 
 
 def apply_attach(client: OpenSearch, plan: AttachPlan) -> list[EmbeddedField]:
@@ -42,10 +39,9 @@ def apply_attach(client: OpenSearch, plan: AttachPlan) -> list[EmbeddedField]:
             continue
         try:
             _attach(client, index, plan)
-        except (TransportError, AttachRefused) as error:
+        except (TransportError, IndexNotOurs) as error:
             for undone in [*done, index]:
                 remove_ours(client, undone.index)
-                delete_state(client, KIND, undone.uuid)
             reason = error.info if isinstance(error, TransportError) else error
             raise AttachRefused(
                 f"the index {index.index!r} took no vector field: {reason}; remedy that, then attach again "
@@ -58,50 +54,20 @@ def apply_attach(client: OpenSearch, plan: AttachPlan) -> list[EmbeddedField]:
 
 
 def _attach(client: OpenSearch, index: PlannedIndex, plan: AttachPlan) -> None:
-    """Keep `_meta` as it was, merge it and the mapping, and check what came of it.
-
-    Put-mapping replaces `_meta` whole: where another writer put something there between the reading and the
-    writing, what is read back differs from both, and it is merged anew.
-    """
-    before = read_meta(client, index.index)
-    kept = {
-        "meta": before,
-        "field": plan.field,
-        "mode": plan.mode,
-        "at": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
-    put_state(client, KIND, index.uuid, kept, index=index.index)
-    for _ in range(_TRIES):
-        merged = meta_with_space(read_meta(client, index.index), plan.field, plan.space)
-        body = {**_addition(plan.field, plan.space, exact=plan.mode == "exact"), "_meta": merged}
-        client.indices.put_mapping(index=index.index, body=body)
-        if _has(client, index.index, plan.field, plan.space):
-            return
-    raise AttachRefused(
-        f"the mapping's _meta of {index.index!r} lost the vector field {plan.field!r} {_TRIES} times: "
-        "another writer replaces it; have that one merge instead"
+    """The fields and the space in one request; without k-NN a method is refused, and none is needed."""
+    vector = vector_property(plan.space, exact=plan.mode == "exact")
+    change_meta(
+        client,
+        index.index,
+        lambda meta: meta_with_space(meta, plan.field, plan.space),
+        properties={plan.field: vector, MARKS: marks_property([plan.field])},
     )
-
-
-def _has(client: OpenSearch, index: str, field: str, space: Space) -> bool:
-    found = spaces_in_meta(read_meta(client, index)).get(field)
-    return found is not None and found.id == space.id
-
-
-def _addition(field: str, space: Space, *, exact: bool) -> dict[str, Any]:
-    """The fields that the mapping gets; without k-NN a method is refused, and none is needed."""
-    return {"properties": {field: vector_property(space, exact=exact), MARKS: marks_property([field])}}
-
-
-def read_meta(client: OpenSearch, index: str) -> dict[str, Any]:
-    """The mapping's `_meta` of one index."""
-    found: dict[str, Any] = client.indices.get_mapping(index=index)[index]["mappings"].get("_meta") or {}
-    return found
 
 
 def remove_ours(client: OpenSearch, index: str) -> None:
     """Take our part out of `_meta`; the rest stays as it is now."""
-    meta = read_meta(client, index)
-    if "trifuse" in meta:
-        theirs = {name: value for name, value in meta.items() if name != "trifuse"}
-        client.indices.put_mapping(index=index, body={"_meta": theirs})
+    change_meta(client, index, _theirs)
+
+
+def _theirs(meta: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in meta.items() if name != "trifuse"}

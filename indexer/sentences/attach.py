@@ -14,15 +14,19 @@ from trifuse.encoder.spaces import EncoderSpace, Space
 from trifuse.indexer.ensure import ensure_index
 from trifuse.indexer.errors import IndexMissing, IndexNotOurs
 from trifuse.indexer.mapping import SENTENCE_FILTERS, TRIAL_FIELDS, sentence_index, sentence_mapping
+from trifuse.indexer.meta import change_meta
 from trifuse.indexer.sentences.filters import FilterFields, filter_fields
-from trifuse.indexer.sentences.origin import Origin, link_in_meta, meta_with, meta_with_origin
+from trifuse.indexer.sentences.origin import (
+    Origin,
+    link_in_meta,
+    meta_with,
+    meta_with_chosen,
+    meta_with_origin,
+)
 from trifuse.indexer.sentences.write import SENTENCE_TEMPLATE
 
-_ROUNDS = 5
 _OWNERS = ("analysis", "mapping", "similarity")
 """Settings that the mapping of a filter field may need: its analyzer, what is done with malformed values."""
-
-Meta = Mapping[str, Any] | None
 
 
 class ParentIndex(msgspec.Struct, frozen=True):
@@ -97,38 +101,23 @@ def attach_sentences(
     for parent, found in zip(parents, fields, strict=True):
         origin = Origin(parent.name, parent.uuid, trials=True)
         if found is not None:
-            origin = Origin(parent.name, parent.uuid, False, tuple(text), tuple(filters), found.values)
-        _make(client, parent, origin, space, found)
+            origin = Origin(
+                parent.name, parent.uuid, text=tuple(text), filters=tuple(filters), values=found.values
+            )
+        _make(client, parent, origin, space, found, meta_with_origin)
     return [parent.sentences for parent in parents]
 
 
 def make_trial_sentences(client: OpenSearch, index: str, space: Space) -> str:
-    """The index of the sentences of trials, made and named if need be.
+    """The index of the sentences of trials, made and named if need be; which trials have some, loads choose.
 
     Raises:
         IndexMissing, IndexNotOurs, SpaceMismatch: as `attach_sentences`.
     """
     (parent,) = parent_indexes(client, index)
-    _make(client, parent, Origin(parent.name, parent.uuid, trials=True), space, None)
+    origin = Origin(parent.name, parent.uuid, trials=True, chosen=True)
+    _make(client, parent, origin, space, None, meta_with_chosen)
     return parent.sentences
-
-
-def put_meta(client: OpenSearch, index: str, change: Callable[[Meta], dict[str, Any]]) -> None:
-    """Change the `_meta` of an index, and read it back: another writer may have replaced it meanwhile.
-
-    Raises:
-        IndexNotOurs: it doesn't stay.
-    """
-    for _ in range(_ROUNDS):
-        known = client.indices.get_mapping(index=index)[index]["mappings"].get("_meta")
-        wanted = change(known)
-        if wanted == known:
-            return
-        client.indices.put_mapping(index=index, body={"_meta": wanted})
-    raise IndexNotOurs(
-        f"what was written into the mapping's _meta of the index {index!r} didn't stay: another program "
-        "writes it too; stop that one, and do the same again"
-    )
 
 
 def _filters(parent: ParentIndex, filters: Sequence[str]) -> FilterFields | None:
@@ -144,8 +133,14 @@ def _filters(parent: ParentIndex, filters: Sequence[str]) -> FilterFields | None
 
 
 def _make(
-    client: OpenSearch, parent: ParentIndex, origin: Origin, space: Space, fields: FilterFields | None
+    client: OpenSearch,
+    parent: ParentIndex,
+    origin: Origin,
+    space: Space,
+    fields: FilterFields | None,
+    merge: Callable[[Mapping[str, Any], Origin], dict[str, Any]],
 ) -> None:
+    """Make the index of the sentences, or add what it lacks; `merge` puts the origin into its `_meta`."""
     name = parent.sentences
     shards = int(parent.settings["number_of_shards"])
     body = sentence_mapping(space, filters=None if fields is None else fields.properties, shards=shards)
@@ -155,8 +150,8 @@ def _make(
         body["settings"]["index"].update(own)
     if not ensure_index(client, name, body):
         _extend(client, name, body["mappings"]["properties"], parent.name)
-        put_meta(client, name, lambda meta: meta_with_origin(meta, origin))
-    put_meta(client, parent.name, lambda meta: meta_with(meta, "sentences", name))
+        change_meta(client, name, lambda meta: merge(meta, origin))
+    change_meta(client, parent.name, lambda meta: meta_with(meta, "sentences", name))
 
 
 def _extend(client: OpenSearch, name: str, properties: Mapping[str, Any], parent: str) -> None:

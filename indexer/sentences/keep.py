@@ -10,7 +10,8 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError
 
 from trifuse.encoder.spaces import serving_field, spaces_in_meta
-from trifuse.indexer.sentences.attach import ParentIndex, parent_indexes, put_meta
+from trifuse.indexer.meta import change_meta
+from trifuse.indexer.sentences.attach import ParentIndex, parent_indexes
 from trifuse.indexer.sentences.keeper import Keeper, SentenceReport
 from trifuse.indexer.sentences.origin import Origin, link_in_meta, meta_with_origin, origin_in_meta
 
@@ -62,13 +63,14 @@ def _keeper(client: OpenSearch, parent: ParentIndex) -> Keeper | None:
     if field is None:
         return None
     origin = origin_in_meta(meta)
-    own = Origin(parent.name, parent.uuid, trials=True)  # of an index that an earlier version has loaded
+    # What an earlier version has loaded names none.
+    own = Origin(parent.name, parent.uuid, trials=True, chosen=True)
     if origin is not None:
         own = msgspec.structs.replace(origin, index=parent.name, uuid=parent.uuid)
     if origin != own:
         if origin is not None and _takes_writes(client, origin):
             return None
-        put_meta(client, name, lambda known: meta_with_origin(known, own))
+        change_meta(client, name, lambda known: meta_with_origin(known, own))
     return Keeper(client, parent.name, own, name, field, spaces_in_meta(meta)[field])
 
 

@@ -174,7 +174,7 @@ class Keeper:
             for found in page:
                 failed.pop(found.id, None)
             parents = [parent_of(found.id, found.routing, found.source, self._origin) for found in page]
-            failed.update(self._writer.write(parents).failed)
+            failed.update(self._writer.write(parents, only_known=self._origin.chosen).failed)
             page = self._moved(page)
         self._failed += len(failed)
         self._reason = self._reason or next(iter(failed.values()), "")

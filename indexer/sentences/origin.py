@@ -16,7 +16,10 @@ class Origin(msgspec.Struct, frozen=True):
 
     Args:
         index, uuid: the index of their parents; a later one of that name has another UUID.
-        trials: whether these are trials, with a trial's sections and filters; then the rest is empty.
+        trials: whether these are trials, with a trial's sections and filters; then text, filters and values
+            are empty.
+        chosen: whether loads choose which documents have sentences: only of those that have some are they
+            kept. Else each document has them.
         text: the paths of the fields that are split.
         filters: the fields that sentences repeat, as they were named.
         values: where their values stand in `_source`.
@@ -25,6 +28,7 @@ class Origin(msgspec.Struct, frozen=True):
     index: str
     uuid: str
     trials: bool = False
+    chosen: bool = False
     text: tuple[str, ...] = ()
     filters: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
@@ -39,6 +43,13 @@ def origin_in_meta(meta: Mapping[str, Any] | None) -> Origin | None:
 def meta_with_origin(meta: Mapping[str, Any] | None, origin: Origin) -> dict[str, Any]:
     """`_meta` with the origin, and everything else kept (put-mapping replaces `_meta` whole)."""
     return meta_with(meta, "of", msgspec.json.decode(msgspec.json.encode(origin)))
+
+
+def meta_with_chosen(meta: Mapping[str, Any] | None, origin: Origin) -> dict[str, Any]:
+    """`_meta` with the origin of a load; each document goes on having sentences where that was asked for."""
+    known = origin_in_meta(meta)
+    every = known is not None and known.uuid == origin.uuid and not known.chosen
+    return dict(meta or {}) if every else meta_with_origin(meta, origin)
 
 
 def link_in_meta(meta: Mapping[str, Any] | None) -> str | None:

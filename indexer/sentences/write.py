@@ -60,9 +60,15 @@ class SentenceWriter:
         self._space = space
         self._retry = retry
 
-    def write(self, parents: Sequence[Parent]) -> SentenceResult:
-        """Make the index hold exactly the sentences of these parents; what it has already isn't written."""
+    def write(self, parents: Sequence[Parent], *, only_known: bool = False) -> SentenceResult:
+        """Make the index hold exactly the sentences of these parents; what it has already isn't written.
+
+        Args:
+            only_known: leave out parents that it has no sentences of.
+        """
         known = self._known([parent.id for parent in parents])
+        if only_known:
+            parents = [parent for parent in parents if (parent.id, parent.routing) in known]
         result = SentenceResult({}, [])
         owners: dict[str, str] = {}
         pending: set[str] = set()

@@ -219,10 +219,10 @@ def test_a_parent_that_is_written_meanwhile_is_split_again(
     write = keeper.SentenceWriter.write
     edits = iter(["New."])
 
-    def edited_before(self: Any, parents: Any) -> Any:
+    def edited_before(self: Any, parents: Any, **how: Any) -> Any:
         for body in edits:
             put(client, index_name, "1", body=body)
-        return write(self, parents)
+        return write(self, parents, **how)
 
     monkeypatch.setattr(keeper.SentenceWriter, "write", edited_before)
     keep_sentences(client, index_name)
@@ -304,6 +304,27 @@ def test_trials_that_were_loaded_with_sentences_are_followed_too(client: OpenSea
     assert (report.sentences.indexed, report.sentences.unchanged) == (4, 4)
 
 
+def test_a_load_chooses_whose_sentences_there_are_unless_all_were_attached(
+    client: OpenSearch, index_name: str
+) -> None:
+    space = Space(ENCODER, TRIAL_TEMPLATE)
+    records = [
+        Record(Trial(nct_id=f"NCT{number}", brief_summary="One. Two."), "t.ndjson", number)
+        for number in (1, 2)
+    ]
+    load(client, records[:1], index_name, space=space, sentences=True)
+    load(client, records[1:], index_name, space=space)
+    assert keep_sentences(client, index_name) == SentenceReport(unchanged=2)
+    client.update(index=index_name, id="NCT1", body={"doc": {"brief_summary": "One. Two. Three."}})
+    client.update(index=index_name, id="NCT2", body={"doc": {"brief_summary": "Four."}})
+    assert keep_sentences(client, index_name) == SentenceReport(written=1, unchanged=2)
+    attach(client, index_name)
+    assert keep_sentences(client, index_name) == SentenceReport(written=1, unchanged=3)
+    load(client, records[:1], index_name, space=space, sentences=True)  # doesn't take that back
+    client.update(index=index_name, id="NCT2", body={"doc": {"brief_summary": "Four. Five."}})
+    assert keep_sentences(client, index_name).written == 1
+
+
 def test_what_cant_be_attached_is_refused_before_anything_is_made(
     client: OpenSearch, index_name: str
 ) -> None:
@@ -356,6 +377,8 @@ def test_sentences_of_an_earlier_version_are_taken_up(client: OpenSearch, index_
     meta = client.indices.get_mapping(index=index_name)[index_name]["mappings"]["_meta"]
     meta["trifuse"]["sentences"] = name
     client.indices.put_mapping(index=index_name, body={"_meta": meta})
+    old = {"parent_id": "NCT1", "section": "brief_summary", "ordinal": 0, "text": "Zero."}
+    client.index(index=name, id="NCT1#brief_summary#0", body=old)
     assert keep_sentences(client, index_name) == SentenceReport(written=2)
     client.delete(index=index_name, id="NCT1")
     assert keep_sentences(client, index_name) == SentenceReport(deleted=2)
