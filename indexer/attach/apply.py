@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from opensearchpy import OpenSearch
@@ -14,7 +15,11 @@ from trifuse.indexer.attach.plan import AttachPlan, PlannedIndex
 from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.errors import AttachRefused, IndexNotOurs
 from trifuse.indexer.mapping import marks_property, vector_property
-from trifuse.indexer.meta import change_meta
+from trifuse.indexer.meta import change_meta, read_meta
+from trifuse.indexer.state import delete_state, put_state
+
+KIND = "attach"
+"""The kind of state that says of an index that it was its owner's before it was attached to."""
 
 
 def apply_attach(client: OpenSearch, plan: AttachPlan) -> list[EmbeddedField]:
@@ -42,6 +47,7 @@ def apply_attach(client: OpenSearch, plan: AttachPlan) -> list[EmbeddedField]:
         except (TransportError, IndexNotOurs) as error:
             for undone in [*done, index]:
                 remove_ours(client, undone.index)
+                delete_state(client, KIND, undone.uuid)
             reason = error.info if isinstance(error, TransportError) else error
             raise AttachRefused(
                 f"the index {index.index!r} took no vector field: {reason}; remedy that, then attach again "
@@ -54,7 +60,17 @@ def apply_attach(client: OpenSearch, plan: AttachPlan) -> list[EmbeddedField]:
 
 
 def _attach(client: OpenSearch, index: PlannedIndex, plan: AttachPlan) -> None:
-    """The fields and the space in one request; without k-NN a method is refused, and none is needed."""
+    """Keep `_meta` as it was, then put the fields and the space in one request.
+
+    Without k-NN a method is refused, and none is needed.
+    """
+    kept = {
+        "meta": read_meta(client, index.index),
+        "field": plan.field,
+        "mode": plan.mode,
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    put_state(client, KIND, index.uuid, kept, index=index.index)
     vector = vector_property(plan.space, exact=plan.mode == "exact")
     change_meta(
         client,

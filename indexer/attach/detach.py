@@ -11,7 +11,7 @@ from opensearchpy.exceptions import NotFoundError
 
 from trifuse.encoder.marks import MARKS, space_path
 from trifuse.encoder.spaces import spaces_in_meta
-from trifuse.indexer.attach.apply import remove_ours
+from trifuse.indexer.attach.apply import KIND, remove_ours
 from trifuse.indexer.attach.take_back import attached_copies, take_back
 from trifuse.indexer.copying.copies import Copy
 from trifuse.indexer.cursors import forget_cursors
@@ -20,6 +20,7 @@ from trifuse.indexer.errors import DetachUnfinished, IndexMissing, IndexNotOurs
 from trifuse.indexer.failures import FAILED_INDEX
 from trifuse.indexer.names import name_fault
 from trifuse.indexer.sentences.origin import origin_in_meta
+from trifuse.indexer.state import delete_state
 
 _BATCH = 5_000
 _IDLE = 10
@@ -87,6 +88,7 @@ def detach(client: OpenSearch, name: str, *, progress: Callable[[int], None] | N
             done += count
             if progress is not None:
                 progress(done)
+        delete_state(client, KIND, work.uuid)
     return DetachReport(tuple(work.index for work in works), done, tuple(deleted), tuple(_stays(works)))
 
 

@@ -9,6 +9,7 @@ import msgspec
 from opensearchpy import OpenSearch
 
 from trifuse.encoder.spaces import EncoderSpace, Space, meta_serving, meta_with_space
+from trifuse.indexer.attach.apply import KIND as ATTACHED
 from trifuse.indexer.counts import Counts, count_field
 from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.errors import ReembedRefused
@@ -67,7 +68,7 @@ def begin_field(
     wanted = Space(encoder, template)
     what = decide(stage, wanted)
     if what == "begin":
-        if not accept_version_bump and get_state(client, "attach", held.uuid) is not None:
+        if not accept_version_bump and get_state(client, ATTACHED, held.uuid) is not None:
             raise ReembedRefused(
                 f"each document of {held.index!r} would be written again, which moves its _version and "
                 "_seq_no: writers that use external versions or compare-and-set would be refused once. If "

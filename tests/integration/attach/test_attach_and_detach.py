@@ -12,8 +12,10 @@ from trifuse.encoder.spaces import meta_with_space
 from trifuse.encoder.types import Encoder
 from trifuse.indexer.attach import apply_attach, detach, plan_attach
 from trifuse.indexer.embedded import embedded_fields
-from trifuse.indexer.errors import AttachRefused, IndexMissing, IndexNotOurs
+from trifuse.indexer.errors import AttachRefused, IndexMissing, IndexNotOurs, ReembedRefused
 from trifuse.indexer.meta import read_meta
+from trifuse.indexer.reembed import begin
+from trifuse.indexer.state import get_state
 from trifuse.ranker import HybridRanker
 
 TEXTS = {"title": {"type": "text"}, "body": {"type": "text"}}
@@ -30,6 +32,10 @@ def test_meta_is_merged_and_restored(client: OpenSearch, make: Any, attach: Any,
     attach(name)
     assert read_meta(client, name)["owner"] == "search team"
     assert set(read_meta(client, name)) == {"owner", "n", "trifuse"}
+    uuid = embedded_fields(client, name)[0].uuid
+    kept = get_state(client, "attach", uuid)
+    assert kept is not None
+    assert kept["meta"] == {"owner": "search team", "n": [1]}
     # What the owner changes meanwhile stays.
     changed = {**read_meta(client, name), "owner": "another team"}
     client.indices.put_mapping(index=name, body={"_meta": changed})
@@ -37,7 +43,19 @@ def test_meta_is_merged_and_restored(client: OpenSearch, make: Any, attach: Any,
     assert (report.indexes, report.documents) == ((name,), 3)
     assert read_meta(client, name) == {"owner": "another team", "n": [1]}
     assert sources(client, name) == {str(number): doc for number, doc in enumerate(docs)}
+    assert get_state(client, "attach", uuid) is None
     assert any("trifuse_vector" in what for what in report.stays)
+
+
+def test_embedding_anew_in_place_asks_the_owner_of_an_attached_index(
+    client: OpenSearch, make: Any, attach: Any
+) -> None:
+    name = make()
+    attach(name)
+    other = replace(embedded_fields(client, name)[0].space.encoder, encoder="other")
+    with pytest.raises(ReembedRefused, match="--accept-version-bump"):
+        begin(client, name, other)
+    assert begin(client, name, other, accept_version_bump=True) == "begin"
 
 
 def test_without_meta_before(client: OpenSearch, make: Any, attach: Any) -> None:
