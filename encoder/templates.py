@@ -6,7 +6,7 @@ import hashlib
 import html
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -66,20 +66,29 @@ def clean_text(text: str) -> str:
     return " ".join(_UNREADABLE.sub(" ", text).split())
 
 
-def _values(node: Any, path: list[str]) -> Iterator[str]:
+def values_at(node: Any, path: Sequence[str]) -> Iterator[Any]:
+    """Every value at a path that is no object, through lists and objects, in the order of the document.
+
+    >>> list(values_at({"arms": [{"note": "a"}, {"note": ["b", 3]}], "arms.note": "d"}, ["arms", "note"]))
+    ['a', 'b', 3, 'd']
+    """
     if isinstance(node, list | tuple):
         for item in node:
-            yield from _values(item, path)
-    elif path and isinstance(node, Mapping):
+            yield from values_at(item, path)
+    elif isinstance(node, Mapping):
         # A key may itself be dotted (`{"a.b": 1}`): OpenSearch accepts both spellings of a path.
         for cut in range(1, len(path) + 1):
             child = node.get(".".join(path[:cut]))
             if child is not None:
-                yield from _values(child, path[cut:])
-    elif not path and isinstance(node, str):
+                yield from values_at(child, path[cut:])
+    elif not path:
         yield node
-    elif not path and isinstance(node, int | float) and not isinstance(node, bool):
-        yield str(node)
+
+
+def _texts(source: Mapping[str, Any], path: Sequence[str]) -> Iterator[str]:
+    for value in values_at(source, path):
+        if isinstance(value, str | int | float) and not isinstance(value, bool):
+            yield str(value)
 
 
 def build_text(source: Mapping[str, Any], template: TextTemplate) -> str:
@@ -89,7 +98,7 @@ def build_text(source: Mapping[str, Any], template: TextTemplate) -> str:
     'A\\nb; c'
     """
     parts = (
-        "; ".join(filter(None, (clean_text(value) for value in _values(source, field.split(".")))))
+        "; ".join(filter(None, (clean_text(text) for text in _texts(source, field.split(".")))))
         for field in template.fields
     )
     text = template.separator.join(filter(None, parts))

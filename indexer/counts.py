@@ -12,7 +12,7 @@ from opensearchpy import OpenSearch
 
 from trifuse.indexer.cursors import read_cursors
 from trifuse.indexer.embedded import EmbeddedField, embedded_fields
-from trifuse.indexer.failures import Failure, failure_pages
+from trifuse.indexer.failures import FAILED_INDEX, Failure, failure_pages
 from trifuse.indexer.pending import embedded_query, empty_query, text_fields, wanted_mark
 from trifuse.indexer.reading import search
 from trifuse.indexer.retry import Retry
@@ -102,6 +102,12 @@ def count_field(client: OpenSearch, target: EmbeddedField) -> Counts:
         empty=marked["empty"] - failed["empty"] - without,
         stale_as_of=now if stale.complete else read_cursors(client, target).at,
     )
+
+
+def count_refreshed(client: OpenSearch, target: EmbeddedField) -> Counts:
+    """The counts of one vector field, with all that was written until now."""
+    client.indices.refresh(index=f"{target.index},{FAILED_INDEX}", params={"ignore_unavailable": "true"})
+    return count_field(client, target)
 
 
 def _by_mark(client: OpenSearch, target: EmbeddedField, query: dict[str, Any]) -> Counter[str]:

@@ -34,6 +34,15 @@ class Shard(msgspec.Struct, frozen=True):
     history: str
     checkpoint: int
 
+    def after(self, reached: Mapping[str, tuple[str, int]]) -> int:
+        """The last `_seq_no` that was read of it; -1 where none was, or only of another history.
+
+        Args:
+            reached: number of a shard to its history's id and the last `_seq_no` that was read.
+        """
+        history, seq_no = reached.get(str(self.number), ("", -1))
+        return seq_no if history == self.history else -1
+
 
 class Cursors(msgspec.Struct, frozen=True):
     """How far a vector field was checked, and what was found.
@@ -50,8 +59,7 @@ class Cursors(msgspec.Struct, frozen=True):
 
     def after(self, shard: Shard) -> int:
         """The last `_seq_no` of this shard that needs no check; -1 where all do."""
-        history, seq_no = self.shards.get(str(shard.number), ("", -1))
-        return seq_no if history == shard.history else -1
+        return shard.after(self.shards)
 
 
 def read_shards(client: OpenSearch, index: str, *, retry: Retry = PATIENT) -> list[Shard]:

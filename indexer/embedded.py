@@ -10,7 +10,7 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError
 
 from trifuse.encoder.errors import SpaceMismatch
-from trifuse.encoder.spaces import Space, spaces_in_meta
+from trifuse.encoder.spaces import Space, has_spaces, spaces_in_meta
 from trifuse.indexer.errors import IndexMissing, IndexNotOurs
 from trifuse.indexer.names import name_fault
 
@@ -56,6 +56,12 @@ def embedded_fields(client: OpenSearch, index: str) -> list[EmbeddedField]:
             "index with `trifuse load`, or add vectors to this one with `trifuse attach`"
         )
     return fields
+
+
+def embedded_indexes(client: OpenSearch) -> list[str]:
+    """The names of the indexes that hold vectors of trifuse, sorted."""
+    mappings = client.indices.get_mapping(index="*")
+    return sorted(name for name, found in mappings.items() if has_spaces(found["mappings"].get("_meta")))
 
 
 def embedded_field(client: OpenSearch, index: str, field: str) -> EmbeddedField:

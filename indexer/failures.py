@@ -115,6 +115,16 @@ def forget_actions(failures: Iterable[Failure]) -> Iterator[Action]:
         yield Action(op="delete", index=FAILED_INDEX, id=failure_id(item.uuid, item.field, item.doc_id))
 
 
+def forget_failures(client: OpenSearch, uuid: str, field: str | None = None) -> None:
+    """Remove what failed of an index, or of one of its vector fields: it is out of use."""
+    terms = {"uuid": uuid, **({} if field is None else {"field": field})}
+    client.delete_by_query(
+        index=FAILED_INDEX,
+        body={"query": {"bool": {"filter": [{"term": {name: value}} for name, value in terms.items()]}}},
+        params={"ignore_unavailable": "true", "conflicts": "proceed", "refresh": "true"},
+    )
+
+
 def ensure_failed_index(client: OpenSearch) -> None:
     """Make the index of failures, if there is none: before the first is written."""
     ensure_index(client, FAILED_INDEX, failed_body())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from opensearchpy import OpenSearch
 
 from trifuse.indexer.errors import ServerUnavailable
+from trifuse.indexer.hints import Hint
 from trifuse.indexer.retry import Retry, retrying
 
 PATIENT = Retry()
@@ -53,6 +54,20 @@ def refresh(client: OpenSearch, index: str) -> None:
         what=f"a refresh of the index {index!r}",
         retry=PATIENT,
     )
+
+
+def find_places(client: OpenSearch, index: str, ids: Iterable[str]) -> list[Hint]:
+    """Where the documents of these ids are, by id and routing: each in as many shards as it stands in.
+
+    Raises:
+        ServerUnavailable: some shards didn't answer in all retries.
+    """
+    # A search sees only what was refreshed, which the index may not be for half a minute, or ever.
+    refresh(client, index)
+    wanted = sorted(set(ids))
+    body = {"query": {"ids": {"values": wanted}}, "_source": False, "size": 10 * len(wanted)}
+    hits = search(client, index, body)["hits"]["hits"]
+    return [(hit["_id"], hit.get("_routing")) for hit in hits]
 
 
 def get_documents(

@@ -15,7 +15,7 @@ from opensearchpy.exceptions import NotFoundError
 
 from trifuse.encoder.spaces import Space
 from trifuse.indexer.bulk import bulk
-from trifuse.indexer.counts import Counts, count_field, counts, total
+from trifuse.indexer.counts import Counts, count_field, count_refreshed, counts, total
 from trifuse.indexer.cursors import forget_cursors
 from trifuse.indexer.embedded import QUERIES_PREFIX, EmbeddedField
 from trifuse.indexer.errors import IndexMissing
@@ -107,12 +107,12 @@ def sync(
         seen, stuck = [], set()
         for target in targets:
             if target.space.encoder not in stuck:
-                seen.append(_wait(client, target, enqueue, patience, listening, progress))
+                seen.append(sync_field(client, target, enqueue, patience, listening, progress))
             if seen[-1].stalled:
                 stuck.add(target.space.encoder)  # others may have a worker
         for name in {target.index for target in targets if target.index.startswith(QUERIES_PREFIX)}:
             _merge(client, name)
-        return _report(seen, [_refreshed(client, target) for target in targets], refused)
+        return _report(seen, [count_refreshed(client, target) for target in targets], refused)
     except NotFoundError as error:
         raise IndexMissing(f"the index {index!r} was deleted while it was synced") from error
 
@@ -141,7 +141,7 @@ def _queue_all(
     return seen
 
 
-def _wait(
+def sync_field(
     client: OpenSearch,
     target: EmbeddedField,
     enqueue: Enqueue,
@@ -149,7 +149,8 @@ def _wait(
     listening: Callable[[Space], bool] | None,
     progress: Callable[[Progress], None] | None,
 ) -> Followed:
-    pending = _refreshed(client, target).pending if progress is not None else 0
+    """Have one vector field brought up to date, and wait for it."""
+    pending = count_refreshed(client, target).pending if progress is not None else 0
 
     def tell(seen: Followed) -> None:
         if progress is not None:
@@ -166,11 +167,6 @@ def _merge(client: OpenSearch, name: str) -> None:
     1.4 ms, in one 0.6 ms.
     """
     client.indices.forcemerge(index=name, params={"max_num_segments": 1, "wait_for_completion": "false"})
-
-
-def _refreshed(client: OpenSearch, target: EmbeddedField) -> Counts:
-    client.indices.refresh(index=f"{target.index},{FAILED_INDEX}", params={"ignore_unavailable": "true"})
-    return count_field(client, target)
 
 
 def _report(seen: Iterable[Followed], counted: Iterable[Counts], refused: Sequence[str]) -> SyncReport:

@@ -13,7 +13,7 @@ from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.failures import read_failures
 from trifuse.indexer.hints import Hint
 from trifuse.indexer.pending import Mark, mark_of, text_fields, wanted_mark
-from trifuse.indexer.reading import get_documents, refresh, search
+from trifuse.indexer.reading import find_places, get_documents
 from trifuse.indexer.scan import Pending
 
 Verdict = Literal["embedded", "emptied", "failed", "gone"]
@@ -97,10 +97,5 @@ def _places(client: OpenSearch, index: str, lost: Sequence[Hint]) -> dict[Hint, 
     """Where documents are that aren't where their routing says: deleted, and made again with another."""
     if not lost:
         return {}
-    # A search sees only what was refreshed, which the index may not be for half a minute, or ever.
-    refresh(client, index)
-    ids = sorted({doc_id for doc_id, _ in lost})
-    body = {"query": {"ids": {"values": ids}}, "_source": False, "size": 10 * len(ids)}
-    hits = search(client, index, body)["hits"]["hits"]
-    by_id = {hit["_id"]: (hit["_id"], hit.get("_routing")) for hit in hits}
+    by_id = {place[0]: place for place in find_places(client, index, (doc_id for doc_id, _ in lost))}
     return {hint: by_id[hint[0]] for hint in lost if hint[0] in by_id}

@@ -40,7 +40,7 @@ class WatchedField:
         self._client = client
         self._shards = list(shards)
         # The scan sees all that was written up to here.
-        self._reached = {shard.number: (shard.history, shard.checkpoint) for shard in shards}
+        self._reached = {str(shard.number): (shard.history, shard.checkpoint) for shard in shards}
         self._changes: Iterator[Pending] = iter(())
         self._reading = False
         self._backlog: Iterator[Pending] = iter(())
@@ -63,7 +63,7 @@ class WatchedField:
     @property
     def lag(self) -> int:
         """Operations that are written, and not read yet."""
-        return sum(max(0, shard.checkpoint - self._after(shard)) for shard in self._shards)
+        return sum(max(0, shard.checkpoint - shard.after(self._reached)) for shard in self._shards)
 
     def step(self) -> bool:
         """Queue what there is room for, and see what is done; whether more can be done at once."""
@@ -78,10 +78,6 @@ class WatchedField:
         """What is in the way, as it was first seen; "" where nothing is."""
         return self.follower.undelivered or self._stalled
 
-    def _after(self, shard: Shard) -> int:
-        history, seq_no = self._reached.get(shard.number, ("", -1))
-        return seq_no if history == shard.history else -1
-
     def _scan(self) -> Iterator[Pending]:
         self.scanning = True
         try:
@@ -92,10 +88,10 @@ class WatchedField:
     def _read(self, shards: Sequence[Shard]) -> Iterator[Pending]:
         try:
             for shard in shards:
-                after = self._after(shard)
+                after = shard.after(self._reached)
                 if after < shard.checkpoint:
                     yield from changed(self._client, self.target, shard, after)
-                    self._reached[shard.number] = (shard.history, shard.checkpoint)
+                    self._reached[str(shard.number)] = (shard.history, shard.checkpoint)
                     self.read += shard.checkpoint - after
         finally:
             self._reading = False

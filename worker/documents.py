@@ -11,7 +11,7 @@ from opensearchpy import OpenSearch
 from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.hints import Hint
 from trifuse.indexer.pending import Mark, State, mark_of, state_of, text_fields, wanted_mark
-from trifuse.indexer.reading import get_documents, refresh, search
+from trifuse.indexer.reading import find_places, get_documents
 
 
 class Document(msgspec.Struct, frozen=True):
@@ -48,7 +48,7 @@ def read_documents(client: OpenSearch, target: EmbeddedField, hints: Sequence[Hi
     found = _get(client, target, hints)
     lost = [hint for hint in hints if hint not in found]
     if lost:
-        found |= _get(client, target, _places(client, target.index, lost))
+        found |= _get(client, target, find_places(client, target.index, (doc_id for doc_id, _ in lost)))
     return list(found.values())
 
 
@@ -61,15 +61,6 @@ def _get(client: OpenSearch, target: EmbeddedField, hints: Sequence[Hint]) -> di
     items = get_documents(client, target.index, wanted)
     documents = (_document(item, target) for item in items if item.get("found"))
     return {document.hint: document for document in documents}
-
-
-def _places(client: OpenSearch, index: str, lost: Sequence[Hint]) -> list[Hint]:
-    """Where documents are that weren't where they should be; nothing for those that don't exist."""
-    refresh(client, index)  # a search sees only what was refreshed
-    ids = sorted({doc_id for doc_id, _ in lost})
-    body = {"query": {"ids": {"values": ids}}, "_source": False, "size": 10 * len(ids)}
-    hits = search(client, index, body)["hits"]["hits"]
-    return [(hit["_id"], hit.get("_routing")) for hit in hits]
 
 
 def _document(item: Mapping[str, Any], target: EmbeddedField) -> Document:

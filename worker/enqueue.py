@@ -6,7 +6,8 @@ A hint may be lost, doubled or dropped: what is pending stands in the index, whe
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kombu.exceptions import ChannelError, KombuError
@@ -43,35 +44,37 @@ def celery_enqueue(app: Celery, *, batch: int = BATCH, max_messages: int = MAX_M
 
     def enqueue(index: str, field: str, space: Space, ids: Sequence[Hint]) -> None:
         queue = queue_name(space.encoder)
-        try:
-            with app.producer_pool.acquire(block=True, timeout=10) as producer:
-                room = max_messages - _length(producer, queue)
-                for start in range(0, len(ids), batch):
-                    if room <= 0:
-                        logger.info("queue %s is full: %d ids stay pending", queue, len(ids) - start)
-                        return
-                    app.send_task(
-                        EMBED_TASK,
-                        kwargs={"index": index, "field": field, "ids": ids[start : start + batch]},
-                        queue=queue,
-                        producer=producer,
-                        ignore_result=True,
-                        retry=False,
-                    )
-                    room -= 1
-        except (KombuError, RedisError, OSError) as error:
-            raise unreachable(app.conf.broker_url, error) from error
-        except BAD_URL as error:
-            raise unusable(app.conf.broker_url, error) from error
+        with _producing(app) as producer:
+            room = max_messages - _length(producer, queue)
+            for start in range(0, len(ids), batch):
+                if room <= 0:
+                    logger.info("queue %s is full: %d ids stay pending", queue, len(ids) - start)
+                    return
+                app.send_task(
+                    EMBED_TASK,
+                    kwargs={"index": index, "field": field, "ids": ids[start : start + batch]},
+                    queue=queue,
+                    producer=producer,
+                    ignore_result=True,
+                    retry=False,
+                )
+                room -= 1
 
     return enqueue
 
 
 def messages_waiting(app: Celery, queue: str) -> int:
     """Messages that wait in a queue. Raises HintsUndelivered where the broker can't be reached."""
+    with _producing(app) as producer:
+        return _length(producer, queue)
+
+
+@contextmanager
+def _producing(app: Celery) -> Iterator[Producer]:
+    """A connection to the broker. Raises HintsUndelivered where it can't be reached, or its URL is none."""
     try:
         with app.producer_pool.acquire(block=True, timeout=10) as producer:
-            return _length(producer, queue)
+            yield producer
     except (KombuError, RedisError, OSError) as error:
         raise unreachable(app.conf.broker_url, error) from error
     except BAD_URL as error:

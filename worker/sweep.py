@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import msgspec
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError, OpenSearchException
 
 from trifuse.encoder.errors import TrifuseError
-from trifuse.encoder.spaces import Space, has_spaces
-from trifuse.indexer.embedded import companions, embedded_fields
+from trifuse.encoder.spaces import Space
+from trifuse.indexer.embedded import companions, embedded_fields, embedded_indexes
 from trifuse.indexer.hints import Enqueue, Hint, queue_name
 from trifuse.indexer.sync import sync
 
@@ -99,8 +98,7 @@ class _Counted:
 
 def _own_indexes(client: OpenSearch) -> list[str]:
     """The indexes with vectors, without those that a sync of another one looks through as well."""
-    mappings: dict[str, Any] = client.indices.get_mapping(index="*")
-    names = sorted(name for name, found in mappings.items() if has_spaces(found["mappings"].get("_meta")))
+    names = embedded_indexes(client)
     others = _companions(client, names)
     return [name for name in names if name not in others]
 

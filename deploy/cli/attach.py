@@ -21,9 +21,9 @@ from trifuse.deploy.cli.common import (
     print_lines,
     terminable,
 )
-from trifuse.deploy.cli.copying import copy_bars
+from trifuse.deploy.cli.queueing import queueing
 from trifuse.deploy.cli.sync import end_sync, progress_bars
-from trifuse.deploy.config import Settings, celery_app, opensearch_client, require_opensearch, resolve
+from trifuse.deploy.config import Settings, opensearch_client, require_opensearch, resolve
 from trifuse.encoder.registry import describe_encoder, describe_model
 from trifuse.encoder.spaces import Space
 from trifuse.indexer.attach import AttachPlan, apply_attach, plan_attach
@@ -154,18 +154,7 @@ def _attach(
     as_json: bool,
 ) -> None:
     """Do as planned, and queue what lacks its vector; with sentences where `filters` is a list."""
-    # Celery takes half a second to import.
-    from trifuse.worker.broker import check_broker
-    from trifuse.worker.enqueue import celery_enqueue
-    from trifuse.worker.inspection import is_listening
-
-    app = celery_app(settings)
-    check_broker(app.conf.broker_url)
-    enqueue = celery_enqueue(app)
-
-    def listening(space: Space) -> bool:
-        return is_listening(app, space.encoder)
-
+    enqueue, listening = queueing(settings)
     if plan.mode == "copy" and not plan.attached:
         _copy(client, plan, enqueue, listening, filters=filters, as_json=as_json)
         return
@@ -199,7 +188,7 @@ def _copy(
     alias = plan.alias or plan.name
     copy = begin(client, plan.name, alias=alias, space_field=(plan.field, plan.space))
     _add_sentences(client, copy.index, plan, filters)
-    with copy_bars() as step, terminable():
+    with progress_bars(shown=True) as step, terminable():
         report = complete(client, copy, enqueue, listening=listening, progress=step)
     _tell(report, plan, as_json=as_json)
     if not report.switched:

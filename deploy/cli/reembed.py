@@ -21,11 +21,11 @@ from trifuse.deploy.cli.common import (
     print_lines,
     terminable,
 )
+from trifuse.deploy.cli.queueing import queueing
 from trifuse.deploy.cli.sync import progress_bars
-from trifuse.deploy.config import Settings, celery_app, opensearch_client, require_opensearch, resolve
+from trifuse.deploy.config import Settings, opensearch_client, require_opensearch, resolve
 from trifuse.encoder.registry import describe_encoder
 from trifuse.encoder.spaces import EncoderSpace
-from trifuse.indexer.copying.fill import CopyStep
 from trifuse.indexer.reembed import (
     Filled,
     abandon,
@@ -38,7 +38,6 @@ from trifuse.indexer.reembed import (
     switch,
 )
 from trifuse.indexer.reembed.blue_green import open_copy
-from trifuse.indexer.sync import Progress
 
 NameArgument = Annotated[
     str, typer.Argument(metavar="INDEX", help="The index, or an alias of one.", callback=index_name)
@@ -157,29 +156,9 @@ def _work(
     client: OpenSearch, index: str, settings: Settings, job: Callable[..., Filled], **how: bool
 ) -> Filled:
     """Fill or switch, with bars on stderr."""
-    # Celery takes half a second to import.
-    from trifuse.worker.broker import check_broker
-    from trifuse.worker.enqueue import celery_enqueue
-    from trifuse.worker.inspection import is_listening
-
-    app = celery_app(settings)
-    check_broker(app.conf.broker_url)
+    enqueue, listening = queueing(settings)
     with progress_bars(shown=True) as step, terminable():
-
-        def show(now: CopyStep | Progress) -> None:
-            if isinstance(now, CopyStep):
-                now = Progress(f"copying to {now.index}", now.total, now.done)
-            if step is not None:
-                step(now)
-
-        return job(
-            client,
-            index,
-            celery_enqueue(app),
-            listening=lambda space: is_listening(app, space.encoder),
-            progress=show,
-            **how,
-        )
+        return job(client, index, enqueue, listening=listening, progress=step, **how)
 
 
 def _step(client: OpenSearch, index: str, step: str, settings: Settings, *, yes: bool, as_json: bool) -> None:

@@ -32,9 +32,11 @@ from trifuse.deploy.cli.common import (
     index_name,
     out,
 )
+from trifuse.deploy.cli.queueing import queueing
 from trifuse.deploy.cli.watching import keep_watch
-from trifuse.deploy.config import celery_app, opensearch_client, require_opensearch, resolve
-from trifuse.indexer.sync import Progress as Step
+from trifuse.deploy.config import opensearch_client, require_opensearch, resolve
+from trifuse.indexer.copying.complete import Step
+from trifuse.indexer.copying.fill import CopyStep
 from trifuse.indexer.sync import SyncReport, sync
 
 _KEYS = ("pending", "embedded", "skipped", "failed")
@@ -83,33 +85,20 @@ def sync_command(
     """
     if watch and (wait or retry_failed):
         raise typer.BadParameter("--watch doesn't end: run --wait or --retry-failed beside it")
-    # Celery takes half a second to import.
-    from trifuse.worker.broker import check_broker
-    from trifuse.worker.enqueue import celery_enqueue
-    from trifuse.worker.inspection import is_listening
-
     settings = resolve(opensearch=opensearch, redis=redis, broker=broker, encoder=encoder)
-    app = celery_app(settings)
-    check_broker(app.conf.broker_url)
+    enqueue, listening = queueing(settings)
     client = require_opensearch(opensearch_client(settings), settings)
     if watch:
-        keep_watch(
-            client,
-            index,
-            celery_enqueue(app),
-            interval_s=interval,
-            listening=lambda space: is_listening(app, space.encoder),
-            as_json=as_json,
-        )
+        keep_watch(client, index, enqueue, interval_s=interval, listening=listening, as_json=as_json)
         return
     with progress_bars(shown=wait) as step:
         report = sync(
             client,
             index,
-            celery_enqueue(app),
+            enqueue,
             wait=wait,
             retry_failed=retry_failed,
-            listening=lambda space: is_listening(app, space.encoder),
+            listening=listening,
             progress=step,
         )
     if as_json:
@@ -136,7 +125,7 @@ def end_sync(index: str, report: SyncReport, *, waited: bool) -> None:
 
 @contextmanager
 def progress_bars(*, shown: bool) -> Iterator[Callable[[Step], None] | None]:
-    """A bar an index on stderr, with rate and time left; None where nothing is waited for."""
+    """A bar on stderr for an index that is embedded, or copied to; None where nothing is waited for."""
     if not shown:
         yield None
         return
@@ -152,11 +141,14 @@ def progress_bars(*, shown: bool) -> Iterator[Callable[[Step], None] | None]:
         bars: dict[str, TaskID] = {}
 
         def step(now: Step) -> None:
-            if not now.pending:
+            copied = isinstance(now, CopyStep)
+            total = now.total if isinstance(now, CopyStep) else now.pending
+            if not total:
                 return
-            if now.index not in bars:
-                bars[now.index] = progress.add_task(now.index, total=now.pending)
-            progress.update(bars[now.index], total=now.pending, completed=now.done)
+            name = f"copying to {now.index}" if copied else now.index
+            if name not in bars:
+                bars[name] = progress.add_task(name, total=total)
+            progress.update(bars[name], total=total, completed=now.done)
 
         yield step
 

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 from opensearchpy import OpenSearch
 
-from trifuse.encoder.spaces import has_spaces
 from trifuse.indexer.copying.copies import all_copies
 from trifuse.indexer.counts import Counts, count_field
 from trifuse.indexer.embedded import EmbeddedField, embedded_fields
@@ -23,12 +22,6 @@ _BRIEF = Retry(retries=3)
 
 Rates = Mapping[tuple[str, str], float]
 """Documents a second, by index and vector field."""
-
-
-def embedded_indexes(client: OpenSearch) -> list[str]:
-    """The names of the indexes that hold vectors of trifuse, sorted."""
-    mappings = client.indices.get_mapping(index="*")
-    return sorted(name for name, found in mappings.items() if has_spaces(found["mappings"].get("_meta")))
 
 
 class CopyStatus(msgspec.Struct, frozen=True):

@@ -19,10 +19,11 @@ from trifuse.deploy.config import (
 )
 from trifuse.deploy.errors import NotAnswering
 from trifuse.deploy.local import redis
-from trifuse.deploy.local.indexes import CopyStatus, copies_at, embedded_indexes, index_status, rates_of
+from trifuse.deploy.local.indexes import CopyStatus, copies_at, index_status, rates_of
 from trifuse.deploy.local.services import Service
 from trifuse.deploy.local.state import State
 from trifuse.encoder.errors import TrifuseError
+from trifuse.indexer.embedded import embedded_indexes
 from trifuse.indexer.refresh import pending_restores
 from trifuse.worker.eviction import evicting_store
 from trifuse.worker.inspection import WorkerInfo, workers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -16,15 +16,13 @@ from trifuse.indexer.attach.take_back import attached_copies, take_back
 from trifuse.indexer.copying.copies import Copy
 from trifuse.indexer.cursors import forget_cursors
 from trifuse.indexer.embedded import EmbeddedField
-from trifuse.indexer.errors import DetachUnfinished, IndexMissing, IndexNotOurs
-from trifuse.indexer.failures import FAILED_INDEX
+from trifuse.indexer.errors import IndexMissing, IndexNotOurs
+from trifuse.indexer.failures import forget_failures
 from trifuse.indexer.names import name_fault
 from trifuse.indexer.sentences.origin import origin_in_meta
 from trifuse.indexer.state import delete_state
+from trifuse.indexer.take_out import take_out
 
-_BATCH = 5_000
-_IDLE = 10
-_TIMEOUT_S = 300
 # `record` is the mark of a load, which needs it to know the record again.
 _SCRIPT = """
 for (field in params.fields) { ctx._source.remove(field); }
@@ -84,7 +82,7 @@ def detach(client: OpenSearch, name: str, *, progress: Callable[[int], None] | N
         remove_ours(client, work.index)
     done = 0
     for work in works:
-        for count in _clean(client, work):
+        for count in take_out(client, work.index, work.query, _SCRIPT, {"fields": work.fields}):
             done += count
             if progress is not None:
                 progress(done)
@@ -153,44 +151,11 @@ def _marked(properties: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _clean(client: OpenSearch, work: _Work) -> Iterator[int]:
-    """Take vectors and marks out of the documents, until none is left; yields how many at a time.
-
-    A document that another writer changes at the same time is met again in the next round.
-    """
-    body = {
-        "query": work.query,
-        "script": {"lang": "painless", "source": _SCRIPT, "params": {"fields": work.fields}},
-    }
-    params = {"conflicts": "proceed", "pipeline": "_none", "max_docs": _BATCH, "refresh": "true"}
-    idle = 0
-    while True:
-        client.indices.refresh(index=work.index)
-        left = int(client.count(index=work.index, body={"query": body["query"]})["count"])
-        if not left:
-            return
-        answer: dict[str, Any] = client.update_by_query(
-            index=work.index, body=body, params=params, request_timeout=_TIMEOUT_S
-        )
-        updated = int(answer["updated"])
-        yield updated
-        idle = 0 if updated else idle + 1
-        if idle == _IDLE:
-            raise DetachUnfinished(
-                f"{left:,} documents of {work.index!r} still hold vectors: other writers change them all the "
-                f"time, or they are refused ({str(answer.get('failures'))[:200]}); detach again"
-            )
-
-
 def _forget(client: OpenSearch, work: _Work) -> list[str]:
     """Delete what is kept beside the index; the names of indexes that were deleted."""
     for target in work.targets:
         forget_cursors(client, target)
-    client.delete_by_query(
-        index=FAILED_INDEX,
-        body={"query": {"term": {"uuid": work.uuid}}},
-        params={"ignore_unavailable": "true", "conflicts": "proceed", "refresh": "true"},
-    )
+    forget_failures(client, work.uuid)
     if not work.sentences or not client.indices.exists(index=work.sentences):
         return []
     meta = client.indices.get_mapping(index=work.sentences)[work.sentences]["mappings"].get("_meta")

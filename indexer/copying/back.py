@@ -18,7 +18,7 @@ from trifuse.indexer.copying.blocks import block, flat_settings, unblock
 from trifuse.indexer.copying.body import PIPELINES
 from trifuse.indexer.copying.copies import Copy, Standing, door_name, find_copy, keep_standing
 from trifuse.indexer.copying.documents import carried, content_of, parts_of
-from trifuse.indexer.copying.fill import count_documents
+from trifuse.indexer.copying.fill import count_documents, missing_in
 from trifuse.indexer.copying.raw import RawHit, RawItem, raw_documents, raw_pages
 from trifuse.indexer.copying.switch import has_moved
 from trifuse.indexer.cursors import read_shards
@@ -133,8 +133,7 @@ def _carry(client: OpenSearch, copy: Copy) -> Returned:
     client.indices.refresh(index=copy.index)
     done = Returned()
     for shard in read_shards(client, copy.index):
-        history, seq_no = copy.standing.switched_at.get(str(shard.number), ("", -1))
-        after = seq_no if history == shard.history else -1
+        after = shard.after(copy.standing.switched_at)
         for page in raw_pages(
             client, copy.index, shard.number, after=after, upto=shard.checkpoint, first_page=_FIRST_PAGE
         ):
@@ -161,20 +160,8 @@ def _changed(copy: Copy, page: Sequence[RawHit], there: Sequence[RawItem]) -> It
 
 
 def _deletions(client: OpenSearch, copy: Copy) -> Iterator[Action]:
-    for shard in read_shards(client, copy.source):
-        for page in raw_pages(
-            client,
-            copy.source,
-            shard.number,
-            after=-1,
-            upto=shard.checkpoint,
-            first_page=_FIRST_PAGE,
-            source=False,
-        ):
-            wanted = [(hit.id, hit.routing) for hit in page]
-            for hit, item in zip(page, raw_documents(client, copy.index, wanted, source=False), strict=True):
-                if not item.found:
-                    yield Action(op="delete", index=copy.source, id=hit.id, routing=hit.routing)
+    for hit in missing_in(client, copy.index, there=copy.source):
+        yield Action(op="delete", index=copy.source, id=hit.id, routing=hit.routing)
 
 
 def _write(client: OpenSearch, actions: Iterator[Action]) -> int:

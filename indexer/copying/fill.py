@@ -104,7 +104,7 @@ class _Pass:
         shards = read_shards(client, copy.source)  # before the mapping: it covers all that these wrote
         self._keep_mapping()
         _refresh(client, copy.source)
-        starts = [(shard, self._after(shard)) for shard in shards]
+        starts = [(shard, shard.after(self._reached.shards)) for shard in shards]
         if self._progress is not None:
             self._total = sum(_count(client, copy.source, shard, after) for shard, after in starts)
         for shard, after in starts:
@@ -113,12 +113,9 @@ class _Pass:
         if not self._reached.filled:
             self._keep(filled=True)
         later = read_shards(client, copy.source)
-        self._caught.lag = sum(max(0, shard.checkpoint - self._after(shard)) for shard in later)
+        reached = self._reached.shards
+        self._caught.lag = sum(max(0, shard.checkpoint - shard.after(reached)) for shard in later)
         return self._caught
-
-    def _after(self, shard: Shard) -> int:
-        history, seq_no = self._reached.shards.get(str(shard.number), ("", -1))
-        return seq_no if history == shard.history else -1
 
     def _keep_mapping(self) -> None:
         """Give the copy the fields that its source has got, before documents bring other types along."""
@@ -165,7 +162,7 @@ class _Pass:
                 self._done += len(page)
                 if self._progress is not None:
                     self._progress(CopyStep(copy.index, max(self._total, self._done), self._done))
-        if self._after(shard) < shard.checkpoint:
+        if shard.after(self._reached.shards) < shard.checkpoint:
             self._reach(shard, shard.checkpoint, (), ())
 
     def _reach(self, shard: Shard, seq_no: int, page: Sequence[RawHit], rejected: Sequence[Rejected]) -> None:
@@ -211,29 +208,33 @@ def delete_missing(client: OpenSearch, copy: Copy) -> int:
 
 
 def _deletions(client: OpenSearch, copy: Copy) -> Iterator[Action]:
-    for shard in read_shards(client, copy.index):
-        for page in raw_pages(
+    for hit in missing_in(client, copy.source, there=copy.index):
+        yield Action(
+            op="delete",
+            index=copy.door,
+            id=hit.id,
+            routing=hit.routing,
+            if_seq_no=hit.seq_no,
+            if_primary_term=hit.primary_term,
+        )
+
+
+def missing_in(client: OpenSearch, index: str, *, there: str) -> Iterator[RawHit]:
+    """The documents of the index `there` that `index` lacks, by id and routing, without their source."""
+    for shard in read_shards(client, there):
+        pages = raw_pages(
             client,
-            copy.index,
+            there,
             shard.number,
             after=-1,
             upto=shard.checkpoint,
             first_page=_FIRST_PAGE,
             source=False,
-        ):
+        )
+        for page in pages:
             wanted = [(hit.id, hit.routing) for hit in page]
-            for hit, there in zip(
-                page, raw_documents(client, copy.source, wanted, source=False), strict=True
-            ):
-                if not there.found:
-                    yield Action(
-                        op="delete",
-                        index=copy.door,
-                        id=hit.id,
-                        routing=hit.routing,
-                        if_seq_no=hit.seq_no,
-                        if_primary_term=hit.primary_term,
-                    )
+            found = raw_documents(client, index, wanted, source=False)
+            yield from (hit for hit, item in zip(page, found, strict=True) if not item.found)
 
 
 def count_documents(client: OpenSearch, index: str) -> int:
@@ -268,5 +269,6 @@ def _first_page(client: OpenSearch, index: str) -> int:
 
 
 def _refresh(client: OpenSearch, index: str) -> None:
+    """One that is gone is an error here: it must not be taken for an empty one."""
     what = f"a refresh of the index {index!r}"
     retrying(lambda: client.indices.refresh(index=index), what=what, retry=PATIENT)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -13,16 +13,14 @@ from trifuse.encoder.marks import MARKS, VECTOR_FIELD, space_path
 from trifuse.encoder.spaces import Space, next_field
 from trifuse.indexer.cursors import forget_cursors
 from trifuse.indexer.embedded import EmbeddedField
-from trifuse.indexer.errors import DetachUnfinished, IndexMissing, IndexNotOurs
-from trifuse.indexer.failures import FAILED_INDEX
+from trifuse.indexer.errors import IndexMissing, IndexNotOurs
+from trifuse.indexer.failures import forget_failures
 from trifuse.indexer.mapping import marks_property, vector_property
 from trifuse.indexer.meta import change_meta
 from trifuse.indexer.names import name_fault
 from trifuse.indexer.reembed.stage import Stage, meta_begun, meta_done, meta_dropping, read_stage
+from trifuse.indexer.take_out import take_out
 
-_BATCH = 5_000
-_IDLE = 10
-_TIMEOUT_S = 300
 _SCRIPT = """
 Map holder = ctx._source;
 for (int i = 0; i < params.path.length - 1 && holder != null; i++) {
@@ -98,9 +96,8 @@ def add_field(client: OpenSearch, held: Held, space: Space) -> None:
     """
     new = next_field(held.properties, VECTOR_FIELD)
     properties = {new: vector_property(space, exact=not held.knn), MARKS: marks_property([new])}
-    client.indices.put_mapping(index=held.index, body={"properties": properties})
     old = held.stage.serving
-    change_meta(client, held.index, lambda meta: meta_begun(meta, old, new, space))
+    change_meta(client, held.index, lambda meta: meta_begun(meta, old, new, space), properties=properties)
 
 
 def drop_field(client: OpenSearch, held: Held, *, progress: Callable[[int], None] | None = None) -> int:
@@ -117,47 +114,14 @@ def drop_field(client: OpenSearch, held: Held, *, progress: Callable[[int], None
     field = stage.other
     change_meta(client, held.index, lambda meta: meta_dropping(meta, field))
     done = 0
-    for count in _clean(client, held.index, stage.other):
+    marked = [{"exists": {"field": path}} for path in (field, space_path(field))]
+    query = {"bool": {"should": marked, "minimum_should_match": 1}}
+    params = {"field": field, "path": field.split(".")}
+    for count in take_out(client, held.index, query, _SCRIPT, params):
         done += count
         if progress is not None:
             progress(done)
     forget_cursors(client, held.target(stage.other, stage.other_space))
-    ours = [{"term": {"uuid": held.uuid}}, {"term": {"field": stage.other}}]
-    client.delete_by_query(
-        index=FAILED_INDEX,
-        body={"query": {"bool": {"filter": ours}}},
-        params={"ignore_unavailable": "true", "conflicts": "proceed", "refresh": "true"},
-    )
+    forget_failures(client, held.uuid, field)
     change_meta(client, held.index, meta_done)
     return done
-
-
-def _clean(client: OpenSearch, index: str, field: str) -> Iterator[int]:
-    """Take vector and mark out of the documents until none is left; yields how many at a time.
-
-    A document that another writer changes at the same time is met again in the next round.
-    """
-    marked = [{"exists": {"field": path}} for path in (field, space_path(field))]
-    query = {"bool": {"should": marked, "minimum_should_match": 1}}
-    script = {
-        "lang": "painless",
-        "source": _SCRIPT,
-        "params": {"field": field, "path": field.split(".")},
-    }
-    params = {"conflicts": "proceed", "pipeline": "_none", "max_docs": _BATCH, "refresh": "true"}
-    idle = 0
-    while True:
-        client.indices.refresh(index=index)
-        left = int(client.count(index=index, body={"query": query})["count"])
-        if not left:
-            return
-        answer: dict[str, Any] = client.update_by_query(
-            index=index, body={"query": query, "script": script}, params=params, request_timeout=_TIMEOUT_S
-        )
-        yield int(answer["updated"])
-        idle = 0 if answer["updated"] else idle + 1
-        if idle == _IDLE:
-            raise DetachUnfinished(
-                f"{left:,} documents of {index!r} still hold vectors of {field!r}: other writers change them "
-                f"all the time, or they are refused ({str(answer.get('failures'))[:200]}); do the same again"
-            )

@@ -10,11 +10,10 @@ from opensearchpy import OpenSearch
 
 from trifuse.encoder.spaces import EncoderSpace, Space, meta_serving, meta_with_space
 from trifuse.indexer.attach.apply import KIND as ATTACHED
-from trifuse.indexer.counts import Counts, count_field
+from trifuse.indexer.counts import count_refreshed
 from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.errors import ReembedRefused
-from trifuse.indexer.failures import FAILED_INDEX
-from trifuse.indexer.follow import Followed, Patience, follow
+from trifuse.indexer.follow import Patience
 from trifuse.indexer.hints import Enqueue
 from trifuse.indexer.meta import change_meta
 from trifuse.indexer.reembed.fields import Held, add_field, drop_field, read_index
@@ -28,7 +27,7 @@ from trifuse.indexer.reembed.past_queries import (
 )
 from trifuse.indexer.reembed.stage import Next, decide
 from trifuse.indexer.state import get_state
-from trifuse.indexer.sync import Progress
+from trifuse.indexer.sync import Progress, sync_field
 
 _ROUNDS = 10
 """How often it is filled before an owner who writes all the time is found too fast."""
@@ -96,13 +95,7 @@ def fill_field(
     prepare_past_queries(client, held, target.space.encoder)
     embedded, stalled = 0, ""
     for last in range(_ROUNDS - 1, -1, -1):
-        pending = _refreshed(client, target).pending
-
-        def tell(now: Followed, pending: int = pending) -> None:
-            if progress is not None:
-                progress(Progress(target.index, max(pending, now.found), now.done))
-
-        seen = follow(client, target, enqueue, patience=patience, listening=listening, progress=tell)
+        seen = sync_field(client, target, enqueue, patience, listening, progress)
         embedded += seen.embedded
         stalled = seen.stalled or fill_past_queries(client, held, enqueue, patience, listening, progress)
         if stalled or not switch:
@@ -116,7 +109,7 @@ def fill_field(
             return msgspec.structs.replace(
                 switched, embedded=embedded, skipped=max(0, switched.skipped - embedded)
             )
-    counted = _refreshed(client, target)
+    counted = count_refreshed(client, target)
     return Filled(
         pending=counted.pending,
         embedded=embedded,
@@ -140,7 +133,7 @@ def switch_field(client: OpenSearch, name: str) -> Filled:
     prepare_past_queries(client, held, target.space.encoder)
     require_filled(client, held, name)
     require_none_pending(client, target, name)
-    counted = _refreshed(client, target)
+    counted = count_refreshed(client, target)
     change_meta(client, held.index, lambda meta: meta_serving(meta, target.field))
     return Filled(
         pending=counted.pending,
@@ -218,8 +211,3 @@ def _nothing(held: Held, what: str, expected: str) -> ReembedRefused:
         "switched": "the old field after a switch: switch first with --switch",
     }[expected]
     return ReembedRefused(f"{what} {needed}; in {held.index!r} {found}")
-
-
-def _refreshed(client: OpenSearch, target: EmbeddedField) -> Counts:
-    client.indices.refresh(index=f"{target.index},{FAILED_INDEX}", params={"ignore_unavailable": "true"})
-    return count_field(client, target)

@@ -13,12 +13,12 @@ from opensearchpy import OpenSearch
 from trifuse.encoder.spaces import EncoderSpace, Space, meta_serving
 from trifuse.indexer.embedded import QUERIES_PREFIX, EmbeddedField
 from trifuse.indexer.errors import ReembedRefused
-from trifuse.indexer.follow import Followed, Patience, follow
+from trifuse.indexer.follow import Patience
 from trifuse.indexer.hints import Enqueue
 from trifuse.indexer.meta import change_meta
 from trifuse.indexer.reembed.fields import Held, add_field, drop_field, read_index
 from trifuse.indexer.scan import scan
-from trifuse.indexer.sync import Progress
+from trifuse.indexer.sync import Progress, sync_field
 
 
 def prepare_past_queries(client: OpenSearch, held: Held, encoder: EncoderSpace) -> None:
@@ -44,12 +44,7 @@ def fill_past_queries(
 ) -> str:
     """Have the second field filled, and wait for it; why that stalled, or ""."""
     for target in _new_fields(client, held):
-
-        def tell(now: Followed, target: EmbeddedField = target) -> None:
-            if progress is not None:
-                progress(Progress(target.index, now.found, now.done))
-
-        seen = follow(client, target, enqueue, patience=patience, listening=listening, progress=tell)
+        seen = sync_field(client, target, enqueue, patience, listening, progress)
         if seen.stalled:
             return seen.stalled
     return ""

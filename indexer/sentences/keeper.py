@@ -20,7 +20,7 @@ import msgspec
 from opensearchpy import OpenSearch
 
 from trifuse.encoder.spaces import Space
-from trifuse.indexer.cursors import Cursors, Shard, read_shards
+from trifuse.indexer.cursors import Shard, read_shards
 from trifuse.indexer.pending import Found, pages
 from trifuse.indexer.prepare import canonical, content_hash
 from trifuse.indexer.reading import PATIENT, get_documents, refresh, search
@@ -122,7 +122,7 @@ class Keeper:
                 self._index,
                 shard.number,
                 {"match_all": {}},
-                after=Cursors(state.shards).after(shard),
+                after=shard.after(state.shards),
                 upto=shard.checkpoint,
                 source=self._fields,
                 size=PAGE,
@@ -150,9 +150,8 @@ class Keeper:
 
     def _changed(self, state: _State) -> list[Shard]:
         """The shards that were written to since; a search now sees their writes up to the checkpoint."""
-        cursors = Cursors(state.shards)
         found = read_shards(self._client, self._index)
-        changed = [shard for shard in found if shard.checkpoint > cursors.after(shard)]
+        changed = [shard for shard in found if shard.checkpoint > shard.after(state.shards)]
         if changed:
             refresh(self._client, self._index)
         return changed

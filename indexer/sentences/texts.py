@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from trifuse.encoder.templates import values_at
 from trifuse.indexer.mapping import SENTENCE_FILTERS
 from trifuse.indexer.prepare import content_hash
 from trifuse.indexer.sentences.origin import Origin
@@ -104,15 +105,7 @@ def texts_at(node: Any, path: Sequence[str]) -> Iterator[str]:
     >>> list(texts_at({"arms": [{"note": "a"}, {"note": ["b", "c"]}], "arms.note": "d"}, ["arms", "note"]))
     ['a', 'b', 'c', 'd']
     """
-    if isinstance(node, list):
-        for item in node:
-            yield from texts_at(item, path)
-    elif isinstance(node, Mapping) and path:
-        # A key may itself be dotted (`{"a.b": 1}`): OpenSearch accepts both spellings of a path.
-        for cut in range(1, len(path) + 1):
-            yield from texts_at(node.get(".".join(path[:cut])), path[cut:])
-    elif isinstance(node, str) and not path:
-        yield node
+    return (value for value in values_at(node, path) if isinstance(value, str))
 
 
 def filter_values(source: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:

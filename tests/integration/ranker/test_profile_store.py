@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from opensearchpy import OpenSearch
 
-from trifuse.deploy.local.status import embedded_indexes
+from trifuse.indexer.embedded import embedded_indexes
 from trifuse.ranker.clicks.settings import ClickSettings
 from trifuse.ranker.errors import ProfileError, ProfileMissing, ProfileNotNative, SearchUnavailable
 from trifuse.ranker.profiles.profile import Profile
