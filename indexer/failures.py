@@ -130,11 +130,12 @@ def ensure_failed_index(client: OpenSearch) -> None:
     ensure_index(client, FAILED_INDEX, failed_body())
 
 
-def read_failures(client: OpenSearch, target: EmbeddedField, ids: Sequence[str]) -> dict[str, Failure]:
+def read_failures(
+    client: OpenSearch, target: EmbeddedField, ids: Sequence[str], *, retry: Retry = PATIENT
+) -> dict[str, Failure]:
     """What is known to have failed of these documents, by id."""
-    found = get_documents(
-        client, FAILED_INDEX, [{"_id": failure_id(target.uuid, target.field, doc_id)} for doc_id in ids]
-    )
+    wanted = [{"_id": failure_id(target.uuid, target.field, doc_id)} for doc_id in ids]
+    found = get_documents(client, FAILED_INDEX, wanted, retry=retry)
     return {
         doc_id: msgspec.convert(item["_source"], Failure)
         for doc_id, item in zip(ids, found, strict=True)

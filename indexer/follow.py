@@ -17,6 +17,8 @@ from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.errors import HintsUndelivered
 from trifuse.indexer.hints import Enqueue, queue_name
 from trifuse.indexer.leases import Leases
+from trifuse.indexer.reading import PATIENT
+from trifuse.indexer.retry import Retry
 from trifuse.indexer.scan import Pending, scan
 from trifuse.indexer.verdicts import Verdict, judge
 
@@ -37,6 +39,7 @@ class Patience(msgspec.Struct, frozen=True):
         poll_s, longest_poll_s: pause between two looks at the index, each of which costs it a refresh; the
             pause grows from the one to the other, as a twentieth of the time waited so far.
         window: documents that are queued and not yet written, at most.
+        retry: how often a look at the index is tried again where OpenSearch doesn't answer.
         clock, sleep: seconds, and waiting for them.
     """
 
@@ -46,6 +49,7 @@ class Patience(msgspec.Struct, frozen=True):
     poll_s: float = 0.25
     longest_poll_s: float = 1.0
     window: int = 2_048
+    retry: Retry = PATIENT
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
 
@@ -92,7 +96,7 @@ def follow(
         ServerUnavailable: OpenSearch was away for longer than a restart takes.
     """
     follower = Follower(client, target, enqueue, patience, listening, progress)
-    while follower.look(scan(client, target)):
+    while follower.look(scan(client, target, retry=patience.retry)):
         pass
     return follower.seen
 
@@ -188,7 +192,7 @@ class Follower:
     def _check(self) -> int:
         """How many of the oldest documents are done."""
         asked_at = self._patience.clock()
-        verdicts = judge(self._client, self._target, self._leases.oldest(CHECKED))
+        verdicts = judge(self._client, self._target, self._leases.oldest(CHECKED), retry=self._patience.retry)
         self._away_s += max(0.0, self._patience.clock() - asked_at - ANSWER_S)
         if verdicts:
             self.seen.count(verdicts.values())

@@ -13,7 +13,8 @@ from trifuse.encoder.spaces import Space
 from trifuse.encoder.templates import build_text, text_hash
 from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.hints import Hint
-from trifuse.indexer.reading import search
+from trifuse.indexer.reading import PATIENT, search
+from trifuse.indexer.retry import Retry
 
 State = Literal["current", "empty", "stale", "missing"]
 
@@ -117,6 +118,7 @@ def pages(
     upto: int | None = None,
     source: Sequence[str] = (),
     size: int = PAGE,
+    retry: Retry = PATIENT,
 ) -> Iterator[list[Found]]:
     """Documents of one shard that match, in the order in which they were last written.
 
@@ -136,7 +138,7 @@ def pages(
             "size": size,
             "track_total_hits": False,
         }
-        answer = search(client, index, body, params={"preference": f"_shards:{shard}|_primary"})
+        answer = search(client, index, body, params={"preference": f"_shards:{shard}|_primary"}, retry=retry)
         hits = answer["hits"]["hits"]
         if hits:
             yield [

@@ -43,7 +43,7 @@ def search(
     return answer
 
 
-def refresh(client: OpenSearch, index: str) -> None:
+def refresh(client: OpenSearch, index: str, *, retry: Retry = PATIENT) -> None:
     """Make what was written visible to searches; the index may refresh itself rarely, or never.
 
     Raises:
@@ -52,21 +52,21 @@ def refresh(client: OpenSearch, index: str) -> None:
     retrying(
         lambda: client.indices.refresh(index=index, params={"ignore_unavailable": "true"}),
         what=f"a refresh of the index {index!r}",
-        retry=PATIENT,
+        retry=retry,
     )
 
 
-def find_places(client: OpenSearch, index: str, ids: Iterable[str]) -> list[Hint]:
+def find_places(client: OpenSearch, index: str, ids: Iterable[str], *, retry: Retry = PATIENT) -> list[Hint]:
     """Where the documents of these ids are, by id and routing: each in as many shards as it stands in.
 
     Raises:
         ServerUnavailable: some shards didn't answer in all retries.
     """
     # A search sees only what was refreshed, which the index may not be for half a minute, or ever.
-    refresh(client, index)
+    refresh(client, index, retry=retry)
     wanted = sorted(set(ids))
     body = {"query": {"ids": {"values": wanted}}, "_source": False, "size": 10 * len(wanted)}
-    hits = search(client, index, body)["hits"]["hits"]
+    hits = search(client, index, body, retry=retry)["hits"]["hits"]
     return [(hit["_id"], hit.get("_routing")) for hit in hits]
 
 

@@ -23,7 +23,7 @@ from trifuse.indexer.pending import (
     text_fields,
     wanted_mark,
 )
-from trifuse.indexer.reading import refresh
+from trifuse.indexer.reading import PATIENT, refresh
 from trifuse.indexer.retry import Retry
 
 
@@ -64,22 +64,23 @@ class StaleCount(msgspec.Struct, frozen=True):
     complete: bool
 
 
-def scan(client: OpenSearch, target: EmbeddedField) -> Iterator[Pending]:
+def scan(client: OpenSearch, target: EmbeddedField, *, retry: Retry = PATIENT) -> Iterator[Pending]:
     """What is pending; documents that failed and are as they were then aren't.
 
     At its end it keeps how far the field was checked: up to the first document that it found stale.
     """
-    shards = _visible_shards(client, target.index)
+    shards = _visible_shards(client, target.index, retry)
     query = missing_query(target)
     for shard in shards:
-        for page in pages(client, target.index, shard.number, query, source=text_fields(target)):
-            yield from _pending(client, target, page, "missing")
+        found = pages(client, target.index, shard.number, query, source=text_fields(target), retry=retry)
+        for page in found:
+            yield from _pending(client, target, page, "missing", retry)
     cursors = read_cursors(client, target)
     checked: dict[str, tuple[str, int]] = {}
     stale = 0
     for shard in shards:
         first: Pending | None = None
-        for changed in _stale_pages(client, target, shard, cursors.after(shard)):
+        for changed in _stale_pages(client, target, shard, cursors.after(shard), retry):
             first = first or next(iter(changed), None)
             stale += len(changed)
             yield from changed
@@ -90,7 +91,9 @@ def scan(client: OpenSearch, target: EmbeddedField) -> Iterator[Pending]:
         keep_cursors(client, target, checked, stale=stale)
 
 
-def changed(client: OpenSearch, target: EmbeddedField, shard: Shard, after: int) -> Iterator[Pending]:
+def changed(
+    client: OpenSearch, target: EmbeddedField, shard: Shard, after: int, *, retry: Retry = PATIENT
+) -> Iterator[Pending]:
     """What is pending among the documents that were written after a number, up to the shard's checkpoint.
 
     The index must have been refreshed since the shard was read. Documents that a worker wrote are among
@@ -99,11 +102,18 @@ def changed(client: OpenSearch, target: EmbeddedField, shard: Shard, after: int)
     source = text_fields(target)
     upto = shard.checkpoint
     found = pages(
-        client, target.index, shard.number, missing_query(target), after=after, upto=upto, source=source
+        client,
+        target.index,
+        shard.number,
+        missing_query(target),
+        after=after,
+        upto=upto,
+        source=source,
+        retry=retry,
     )
     for page in found:
-        yield from _pending(client, target, page, "missing")
-    for stale in _stale_pages(client, target, shard, after):
+        yield from _pending(client, target, page, "missing", retry)
+    for stale in _stale_pages(client, target, shard, after, retry):
         yield from stale
 
 
@@ -115,20 +125,20 @@ def count_stale(client: OpenSearch, target: EmbeddedField, *, most: int, retry: 
         after = cursors.after(shard)
         if shard.checkpoint - after > most:
             return StaleCount(cursors.stale, 0, complete=False)
-        found += [item for page in _stale_pages(client, target, shard, after) for item in page]
+        found += [item for page in _stale_pages(client, target, shard, after, retry) for item in page]
     empty = sum(1 for item in found if item.mark is not None and item.mark.hash == EMPTY_HASH)
     return StaleCount(len(found) - empty, empty, complete=True)
 
 
-def _visible_shards(client: OpenSearch, index: str) -> list[Shard]:
+def _visible_shards(client: OpenSearch, index: str, retry: Retry) -> list[Shard]:
     """The shards, all of whose writes up to the checkpoint a search now sees."""
-    shards = read_shards(client, index)
-    refresh(client, index)
+    shards = read_shards(client, index, retry=retry)
+    refresh(client, index, retry=retry)
     return shards
 
 
 def _stale_pages(
-    client: OpenSearch, target: EmbeddedField, shard: Shard, after: int
+    client: OpenSearch, target: EmbeddedField, shard: Shard, after: int, retry: Retry
 ) -> Iterator[list[Pending]]:
     """Stale documents among those written after a number, page by page of what was read."""
     if after >= shard.checkpoint:
@@ -141,20 +151,21 @@ def _stale_pages(
         after=after,
         upto=shard.checkpoint,
         source=text_fields(target),
+        retry=retry,
     ):
         changed = [
             found
             for found in page
             if mark_of(found.source, target.field) != wanted_mark(found.source, target.space)[1]
         ]
-        yield list(_pending(client, target, changed, "stale"))
+        yield list(_pending(client, target, changed, "stale", retry))
 
 
 def _pending(
-    client: OpenSearch, target: EmbeddedField, page: Sequence[Found], state: State
+    client: OpenSearch, target: EmbeddedField, page: Sequence[Found], state: State, retry: Retry
 ) -> Iterator[Pending]:
     """The page without the documents that failed and haven't changed since."""
-    known = read_failures(client, target, [found.id for found in page])
+    known = read_failures(client, target, [found.id for found in page], retry=retry)
     for found in page:
         failed = known.get(found.id)
         if failed is None or failed.mark != wanted_mark(found.source, target.space)[1]:

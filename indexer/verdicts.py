@@ -13,20 +13,23 @@ from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.failures import read_failures
 from trifuse.indexer.hints import Hint
 from trifuse.indexer.pending import Mark, mark_of, text_fields, wanted_mark
-from trifuse.indexer.reading import find_places, get_documents
+from trifuse.indexer.reading import PATIENT, find_places, get_documents
+from trifuse.indexer.retry import Retry
 from trifuse.indexer.scan import Pending
 
 Verdict = Literal["embedded", "emptied", "failed", "gone"]
 
 
-def judge(client: OpenSearch, target: EmbeddedField, items: Sequence[Pending]) -> dict[Hint, Verdict]:
+def judge(
+    client: OpenSearch, target: EmbeddedField, items: Sequence[Pending], *, retry: Retry = PATIENT
+) -> dict[Hint, Verdict]:
     """What became of queued documents; those that are still to be done are left out."""
     verdicts: dict[Hint, Verdict] = {}
     moved: list[tuple[Pending, Hint]] = []
     open_items: list[Pending] = []
-    found = _read(client, target, [item.hint for item in items], [f"{MARKS}.fields.{target.field}"])
-    places = _places(client, target.index, [item.hint for item in items if item.hint not in found])
-    found |= _read(client, target, set(places.values()), [f"{MARKS}.fields.{target.field}"])
+    found = _read(client, target, [item.hint for item in items], [f"{MARKS}.fields.{target.field}"], retry)
+    places = _places(client, target.index, [item.hint for item in items if item.hint not in found], retry)
+    found |= _read(client, target, set(places.values()), [f"{MARKS}.fields.{target.field}"], retry)
     for item in items:
         place = item.hint if item.hint in found else places.get(item.hint)
         document = None if place is None else found.get(place)
@@ -42,8 +45,8 @@ def judge(client: OpenSearch, target: EmbeddedField, items: Sequence[Pending]) -
         open_items.append(item)
         if seq_no != item.seq_no:
             moved.append((item, place))
-    verdicts |= _put_back(client, target, moved)
-    known = read_failures(client, target, [item.id for item in open_items])
+    verdicts |= _put_back(client, target, moved, retry)
+    known = read_failures(client, target, [item.id for item in open_items], retry=retry)
     for item in open_items:
         failed = known.get(item.id)
         if failed is not None and failed.space == target.space.id and failed.mark != item.failed:
@@ -62,11 +65,11 @@ def is_written(item: Pending, mark: Mark, seq_no: int, space: Space) -> bool:
 
 
 def _put_back(
-    client: OpenSearch, target: EmbeddedField, moved: Iterable[tuple[Pending, Hint]]
+    client: OpenSearch, target: EmbeddedField, moved: Iterable[tuple[Pending, Hint]], retry: Retry
 ) -> dict[Hint, Verdict]:
     """Stale documents whose owner has put the embedded text back: no worker writes these."""
     stale = [(item, place) for item, place in moved if item.state == "stale"]
-    documents = _read(client, target, {place for _, place in stale}, text_fields(target))
+    documents = _read(client, target, {place for _, place in stale}, text_fields(target), retry)
     verdicts: dict[Hint, Verdict] = {}
     for item, place in stale:
         source = documents.get(place, {}).get("_source", {})
@@ -81,7 +84,7 @@ def _done(mark: Mark) -> Verdict:
 
 
 def _read(
-    client: OpenSearch, target: EmbeddedField, hints: Iterable[Hint], source: Sequence[str]
+    client: OpenSearch, target: EmbeddedField, hints: Iterable[Hint], source: Sequence[str], retry: Retry
 ) -> dict[Hint, Mapping[str, Any]]:
     """The documents that are where their routing says."""
     asked = list(hints)
@@ -89,13 +92,15 @@ def _read(
         {"_id": doc_id, "_source": list(source), **({} if routing is None else {"routing": routing})}
         for doc_id, routing in asked
     ]
-    items = get_documents(client, target.index, wanted)
+    items = get_documents(client, target.index, wanted, retry=retry)
     return {hint: item for hint, item in zip(asked, items, strict=True) if item.get("found")}
 
 
-def _places(client: OpenSearch, index: str, lost: Sequence[Hint]) -> dict[Hint, Hint]:
+def _places(client: OpenSearch, index: str, lost: Sequence[Hint], retry: Retry) -> dict[Hint, Hint]:
     """Where documents are that aren't where their routing says: deleted, and made again with another."""
     if not lost:
         return {}
-    by_id = {place[0]: place for place in find_places(client, index, (doc_id for doc_id, _ in lost))}
+    by_id = {
+        place[0]: place for place in find_places(client, index, (doc_id for doc_id, _ in lost), retry=retry)
+    }
     return {hint: by_id[hint[0]] for hint in lost if hint[0] in by_id}

@@ -123,7 +123,8 @@ class _Watcher:
         self._client = client
         self._index = index
         self._enqueue = enqueue
-        self._patience = patience
+        # It outlives outages itself, and says so soon.
+        self._patience = msgspec.structs.replace(patience, retry=_BRIEF)
         self._scan_s = scan_s
         self._listening = listening
         self._say = say
@@ -178,7 +179,7 @@ class _Watcher:
                 )
         moved = [f for f in self._fields.values() if f.moved(shards[f.target.index])]
         for name in {field.target.index for field in moved}:
-            refresh(self._client, name)
+            refresh(self._client, name, retry=_BRIEF)
         for field in moved:
             field.read_changes()
         if monotonic() - self._scanned_at >= self._scan_s:

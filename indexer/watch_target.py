@@ -38,6 +38,7 @@ class WatchedField:
         self._stalled = ""
         self.scanning = False
         self._client = client
+        self._retry = patience.retry
         self._shards = list(shards)
         # The scan sees all that was written up to here.
         self._reached = {str(shard.number): (shard.history, shard.checkpoint) for shard in shards}
@@ -81,7 +82,7 @@ class WatchedField:
     def _scan(self) -> Iterator[Pending]:
         self.scanning = True
         try:
-            yield from scan(self._client, self.target)
+            yield from scan(self._client, self.target, retry=self._retry)
         finally:
             self.scanning = False
 
@@ -90,7 +91,7 @@ class WatchedField:
             for shard in shards:
                 after = shard.after(self._reached)
                 if after < shard.checkpoint:
-                    yield from changed(self._client, self.target, shard, after)
+                    yield from changed(self._client, self.target, shard, after, retry=self._retry)
                     self._reached[str(shard.number)] = (shard.history, shard.checkpoint)
                     self.read += shard.checkpoint - after
         finally:
