@@ -9,6 +9,7 @@ TrifuseError
     ├── CopyRefused         an index can't be copied, or its copy can't be switched to as it is
     │   └── CopyTaken       another process is switching to the same copy
     ├── IndexMissing        there is no index by that name
+    ├── FieldDetached       a vector field was taken out of use, or its index made anew, while it was filled
     ├── AttachRefused       an index can't take vectors as it was asked to
     ├── ReembedRefused      an index isn't where the step that was asked for begins
     ├── DetachUnfinished    documents still hold vectors, since others keep changing them
@@ -56,6 +57,10 @@ class HintsUndelivered(IndexerError):
 
 class IndexMissing(IndexerError):
     """There is no index by that name."""
+
+
+class FieldDetached(IndexerError):
+    """A vector field was taken out of use, or its index deleted or made anew, while it was waited for."""
 
 
 class PathNotFound(IndexerError):

@@ -13,6 +13,7 @@ import msgspec
 from opensearchpy import OpenSearch
 
 from trifuse.encoder.spaces import Space
+from trifuse.indexer.attached import require_attached
 from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.errors import HintsUndelivered
 from trifuse.indexer.hints import Enqueue, queue_name
@@ -93,6 +94,7 @@ def follow(
     """Queue what is pending, wait for it, and look again, until a look finds nothing.
 
     Raises:
+        FieldDetached: the field was taken out of use meanwhile, by `trifuse detach` for one.
         ServerUnavailable: OpenSearch was away for longer than a restart takes.
     """
     follower = Follower(client, target, enqueue, patience, listening, progress)
@@ -144,7 +146,11 @@ class Follower:
         return self._leases.longest_s(self._now())
 
     def look(self, found: Iterator[Pending]) -> bool:
-        """Queue what one look at the index finds, and wait for it; whether another look makes sense."""
+        """Queue what one look at the index finds, and wait for it; whether another look makes sense.
+
+        Raises:
+            FieldDetached: it was taken out of use meanwhile.
+        """
         before = self.seen.found
         more = True
         while more or len(self._leases):
@@ -154,6 +160,7 @@ class Follower:
             if self.seen.stalled:
                 return False
             if len(self._leases):
+                require_attached(self._client, self._target, retry=self._patience.retry)
                 self._patience.sleep(self._pause_s(self._now()))
         return self.seen.found > before
 

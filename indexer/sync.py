@@ -90,6 +90,7 @@ def sync(
 
     Raises:
         IndexMissing, IndexNotOurs, SpaceMismatch: the index can't be synced.
+        FieldDetached: a field that was waited for was taken out of use.
         HintsUndelivered: the broker can't be reached, and sync doesn't wait for it.
         ServerUnavailable: OpenSearch was away for longer than a restart takes.
     """

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -117,3 +118,30 @@ def test_copy_again_detach(client: OpenSearch, make: Any, run: Run, worker: Any,
     assert list(client.indices.get_alias(name=f"{name}-dense")) == [name]
     assert client.get(index=name, id="late")["_source"] == {"title": "Gout", "body": "Uric acid."}
     client.index(index=name, id="later", body={"title": "Writes are taken again"})
+
+
+def test_detached_in_another_shell_while_attach_waits(
+    client: OpenSearch, make: Any, run: Run, services: Any, tmp_path: Path
+) -> None:
+    """It ends with what happened, and not by the clock; nobody listens, so that it can only wait."""
+    name = make()
+    url, _, number = services.broker_url.rpartition("/")
+    lonely = {"TRIFUSE_BROKER_URL": f"{url}/{int(number) % 15 + 1}"}
+    said = (tmp_path / "said").open("w+", encoding="utf-8")
+    waiting = subprocess.Popen(
+        [TRIFUSE, "attach", name, "--text", "title", "--accept-version-bump", "--wait"],
+        env={**os.environ, **services.environ(), **lonely},
+        stdout=subprocess.DEVNULL,
+        stderr=said,
+    )
+    with said:
+        deadline = time.monotonic() + 60
+        while "trifuse" not in (client.indices.get_mapping(index=name)[name]["mappings"].get("_meta") or {}):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        assert run("detach", name, "--yes").returncode == 0
+        began = time.monotonic()
+        assert waiting.wait(timeout=60) == 1
+        said.seek(0)
+        assert "was detached meanwhile" in said.read()
+        assert time.monotonic() - began < 10

@@ -11,9 +11,10 @@ import pytest
 from trifuse.encoder.marks import VECTOR_FIELD
 from trifuse.encoder.spaces import Space
 from trifuse.encoder.templates import text_hash
+from trifuse.indexer.attach import detach
 from trifuse.indexer.counts import counts
 from trifuse.indexer.cursors import read_cursors
-from trifuse.indexer.errors import HintsUndelivered, IndexMissing, IndexNotOurs
+from trifuse.indexer.errors import FieldDetached, HintsUndelivered, IndexMissing, IndexNotOurs
 from trifuse.indexer.failures import FAILED_INDEX
 from trifuse.indexer.hints import Hint
 from trifuse.indexer.refresh import LOAD_INTERVAL, save_refresh
@@ -245,6 +246,33 @@ def test_a_document_that_is_deleted_while_sync_waits_is_not_waited_for(library, 
     postman.loses = lambda number: library.client.delete(index=library.name, id="2") is None
     report = sync(library.client, library.name, postman, wait=True, patience=QUICK)
     assert report == SyncReport(pending=0, embedded=1, skipped=0, failed=0)
+
+
+def test_a_field_that_is_detached_while_sync_waits_ends_it_at_once(library, postman) -> None:
+    library.put("1", "The lighthouse")
+    postman.loses = lambda number: bool(detach(library.client, library.name))
+    with pytest.raises(FieldDetached, match=r"was detached meanwhile \(the index's _meta doesn't name it"):
+        sync(library.client, library.name, postman, wait=True, patience=QUICK)
+
+
+def test_an_index_that_is_made_anew_while_sync_waits_ends_it_at_once(library, make_library, postman) -> None:
+    library.put("1", "The lighthouse")
+
+    def lost(number: int) -> bool:
+        library.client.indices.delete(index=library.name)
+        make_library(library.name).put("1", "The lighthouse")
+        return True
+
+    postman.loses = lost
+    with pytest.raises(FieldDetached, match="was deleted, and made again"):
+        sync(library.client, library.name, postman, wait=True, patience=QUICK)
+
+
+def test_an_index_that_is_deleted_while_sync_waits_ends_it_at_once(library, postman) -> None:
+    library.put("1", "The lighthouse")
+    postman.loses = lambda number: bool(library.client.indices.delete(index=library.name))
+    with pytest.raises((FieldDetached, IndexMissing)):
+        sync(library.client, library.name, postman, wait=True, patience=QUICK)
 
 
 def test_progress_counts_up_to_what_was_pending(library, postman) -> None:
