@@ -10,7 +10,7 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import TransportError
 
 from trifuse.encoder.marks import MARKS
-from trifuse.encoder.spaces import meta_with_space
+from trifuse.encoder.spaces import meta_with_space, meta_without_space, spaces_in_meta
 from trifuse.indexer.attach.plan import AttachPlan, PlannedIndex
 from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.errors import AttachRefused, IndexNotOurs
@@ -44,14 +44,13 @@ def apply_attach(client: OpenSearch, plan: AttachPlan) -> list[EmbeddedField]:
             continue
         try:
             _attach(client, index, plan)
-        except (TransportError, IndexNotOurs) as error:
+        except (TransportError, IndexNotOurs, AttachRefused) as error:
             for undone in [*done, index]:
-                remove_ours(client, undone.index)
-                delete_state(client, KIND, undone.uuid)
+                _undo(client, undone, plan)
             reason = error.info if isinstance(error, TransportError) else error
             raise AttachRefused(
                 f"the index {index.index!r} took no vector field: {reason}; remedy that, then attach again "
-                "(no index is attached to now)"
+                "(no index got one)"
             ) from error
         done.append(index)
     return [
@@ -64,8 +63,10 @@ def _attach(client: OpenSearch, index: PlannedIndex, plan: AttachPlan) -> None:
 
     Without k-NN a method is refused, and none is needed.
     """
+    found = read_meta(client, index.index)
+    _with_space(found, plan)
     kept = {
-        "meta": read_meta(client, index.index),
+        "meta": _theirs(found),
         "field": plan.field,
         "mode": plan.mode,
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -75,9 +76,33 @@ def _attach(client: OpenSearch, index: PlannedIndex, plan: AttachPlan) -> None:
     change_meta(
         client,
         index.index,
-        lambda meta: meta_with_space(meta, plan.field, plan.space),
+        lambda meta: _with_space(meta, plan),
         properties={plan.field: vector, MARKS: marks_property([plan.field])},
     )
+
+
+def _with_space(meta: Mapping[str, Any], plan: AttachPlan) -> dict[str, Any]:
+    """`_meta` with the plan's space; where another process has attached since the look, the first holds."""
+    for field, space in spaces_in_meta(meta).items():
+        if (field, space.id) != (plan.field, plan.space.id):
+            raise AttachRefused(
+                f"it was attached to meanwhile, by {space.encoder.encoder} from "
+                f"{','.join(space.template.fields)} into {field}"
+            )
+    return meta_with_space(meta, plan.field, plan.space)
+
+
+def _undo(client: OpenSearch, index: PlannedIndex, plan: AttachPlan) -> None:
+    """Take the plan's space out of `_meta`; what another process has put there stays."""
+
+    def without(meta: Mapping[str, Any]) -> Mapping[str, Any]:
+        there = spaces_in_meta(meta).get(plan.field)
+        ours = there is not None and there.id == plan.space.id
+        return meta_without_space(meta, plan.field) if ours else meta
+
+    change_meta(client, index.index, without)
+    if not spaces_in_meta(read_meta(client, index.index)):
+        delete_state(client, KIND, index.uuid)
 
 
 def remove_ours(client: OpenSearch, index: str) -> None:

@@ -9,7 +9,8 @@ import pytest
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import RequestError
 
-from trifuse.encoder.types import Encoder
+from trifuse.encoder.templates import Role
+from trifuse.encoder.types import Encoder, Encoding
 from trifuse.indexer.attach import AttachPlan, apply_attach, plan_attach
 from trifuse.indexer.errors import AttachRefused
 from trifuse.indexer.sync import SyncReport, sync
@@ -93,6 +94,34 @@ def attach(client: OpenSearch, plan: Plan, embed_pending: Callable[[str], SyncRe
         return embed_pending(name)
 
     return attached
+
+
+class Odd:
+    """The default encoder, but for texts of which a test says what comes out; it counts its texts."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.space = encoder.space
+        self.provider = encoder.provider
+        self.numbers: dict[str, float] = {}
+        self.texts: list[str] = []
+        self._encoder = encoder
+
+    def encode(self, texts: Sequence[Any], *, role: Role) -> Encoding:
+        """As the default encoder does; the vector of a text in `numbers` is that number, and zeros."""
+        self.texts += texts
+        found = self._encoder.encode(texts, role=role)
+        vectors = found.vectors.copy()
+        for row, text in enumerate(texts):
+            if text in self.numbers:
+                vectors[row] = 0.0
+                vectors[row, 0] = self.numbers[text]
+        return Encoding(vectors, found.truncated, found.rejected)
+
+
+@pytest.fixture
+def odd(encoder: Encoder) -> Odd:
+    """An encoder that makes vectors that can't be used, for the texts that a test names."""
+    return Odd(encoder)
 
 
 @pytest.fixture
