@@ -13,13 +13,15 @@ from trifuse.encoder.spaces import Space
 from trifuse.encoder.templates import build_text, text_hash
 from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.hints import Hint
-from trifuse.indexer.reading import PATIENT, search
+from trifuse.indexer.reading import PATIENT, next_size, search
 from trifuse.indexer.retry import Retry
 
 State = Literal["current", "empty", "stale", "missing"]
 
 PAGE = 500
-"""Documents read at a time."""
+"""Documents read at a time, at most: of long texts fewer, so that memory stays flat."""
+
+_FIRST_PAGE = 25
 
 
 class Mark(msgspec.Struct, frozen=True):
@@ -127,8 +129,9 @@ def pages(
     Args:
         after, upto: only those whose `_seq_no` is greater than `after`, and at most `upto`.
         source: the parts of `_source` to read.
-        size: documents a page.
+        size: documents a page at most; a page holds about `reading.PAGE_BYTES`.
     """
+    most, size = size, min(size, _FIRST_PAGE)
     while True:
         bounds = {"gt": after} if upto is None else {"gt": after, "lte": upto}
         body = {
@@ -147,6 +150,15 @@ def pages(
             after = hits[-1]["sort"][0]
         if len(hits) < size:
             return
+        size = next_size(size, sum(_length(hit.get("_source", {})) for hit in hits), most=most)
+
+
+def _length(node: Any) -> int:
+    """Characters of the texts in a part of a document."""
+    if isinstance(node, str):
+        return len(node)
+    items = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    return sum(map(_length, items))
 
 
 def _bool(**clauses: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -17,6 +17,9 @@ PATIENT = Retry()
 OWN_SEARCHES = "trifuse"
 """The group of statistics that searches of upkeep are counted in: they say nothing about users' searches."""
 
+PAGE_BYTES = 4 * 2**20
+"""What a page of documents should hold, however long their texts are."""
+
 _NO_INDEX = "index_not_found_exception"
 
 
@@ -41,6 +44,16 @@ def search(
         retry=retry,
     )
     return answer
+
+
+def next_size(size: int, read_bytes: int, *, most: int) -> int:
+    """Documents of the next page, after one of `size` that held so many bytes: at most twice as many.
+
+    >>> next_size(100, 40 * 2**20, most=500), next_size(100, 2**10, most=500)
+    (10, 200)
+    """
+    fitting = size * PAGE_BYTES // max(1, read_bytes)
+    return max(1, min(most, 2 * size, fitting))
 
 
 def refresh(client: OpenSearch, index: str, *, retry: Retry = PATIENT) -> None:

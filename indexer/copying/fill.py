@@ -16,11 +16,11 @@ from opensearchpy.exceptions import NotFoundError, RequestError
 from trifuse.indexer.actions import Action
 from trifuse.indexer.copying.body import copy_properties
 from trifuse.indexer.copying.copies import Copy, Rejected, again, keep_reached, read_reached
-from trifuse.indexer.copying.raw import PAGE_BYTES, RawHit, raw_documents, raw_pages
+from trifuse.indexer.copying.raw import RawHit, raw_documents, raw_pages
 from trifuse.indexer.copying.writing import CONFLICT, through_door, write_page
 from trifuse.indexer.cursors import Shard, read_shards
 from trifuse.indexer.errors import CopyRefused, IndexMissing
-from trifuse.indexer.reading import PATIENT, search
+from trifuse.indexer.reading import PAGE_BYTES, PATIENT, search
 from trifuse.indexer.retry import retrying
 
 MOST_REJECTED = 1_000

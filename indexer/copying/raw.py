@@ -10,11 +10,8 @@ from opensearchpy import OpenSearch
 
 from trifuse.indexer.copying.lenient import Own, decode
 from trifuse.indexer.errors import IndexMissing, ServerUnavailable
-from trifuse.indexer.reading import PATIENT
+from trifuse.indexer.reading import PATIENT, next_size
 from trifuse.indexer.retry import Retry, retrying
-
-PAGE_BYTES = 4 * 2**20
-"""What a page should hold."""
 
 LARGEST_PAGE = 1_000
 
@@ -77,7 +74,7 @@ def raw_pages(
 ) -> Iterator[list[RawHit]]:
     """Documents of one shard whose `_seq_no` is over `after` and at most `upto`; read what is refreshed.
 
-    A page holds about `PAGE_BYTES`: the size of the next follows from the last, and at most doubles.
+    A page holds about `reading.PAGE_BYTES`: the size of the next follows from the last, and at most doubles.
 
     Args:
         first_page: documents of the first page.
@@ -100,17 +97,8 @@ def raw_pages(
             after = hits[-1].seq_no
         if len(hits) < size:
             return
-        size = next_size(size, sum(len(bytes(hit.source)) for hit in hits) if source else 0)
-
-
-def next_size(size: int, read_bytes: int) -> int:
-    """Documents of the next page, after one of `size` that held so many bytes.
-
-    >>> next_size(100, 40 * 2**20), next_size(100, 2**10)
-    (10, 200)
-    """
-    fitting = size * PAGE_BYTES // max(1, read_bytes)
-    return max(1, min(LARGEST_PAGE, 2 * size, fitting))
+        read = sum(len(bytes(hit.source)) for hit in hits) if source else 0
+        size = next_size(size, read, most=LARGEST_PAGE)
 
 
 def raw_documents(
