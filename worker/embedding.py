@@ -52,6 +52,7 @@ class EmbedReport(msgspec.Struct, frozen=True):
         gone: aren't in the index.
         unfinished: are still pending: others kept writing them, or OpenSearch had no room.
         crowded: writes that OpenSearch had no room for at first, or at all.
+        truncated: texts of which the encoder saw only the beginning.
     """
 
     embedded: int = 0
@@ -61,6 +62,7 @@ class EmbedReport(msgspec.Struct, frozen=True):
     gone: int = 0
     unfinished: tuple[Hint, ...] = ()
     crowded: int = 0
+    truncated: int = 0
 
 
 def embed(
@@ -189,6 +191,7 @@ class _Batch:
             return
         role, field = self._target.space.template.role, self._target.field
         encoding = encode_each(self._encoder, list(texts.values()), role, field=field)
+        self._tally["truncated"] += int(encoding.truncated.sum())
         for row, key in enumerate(texts):
             if row in encoding.rejected:
                 self._rejected[key] = encoding.rejected[row]
