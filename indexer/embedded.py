@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import NotFoundError
 
 from trifuse.encoder.errors import SpaceMismatch
 from trifuse.encoder.spaces import Space, has_spaces, spaces_in_meta
-from trifuse.indexer.errors import IndexMissing, IndexNotOurs
-from trifuse.indexer.names import name_fault
+from trifuse.indexer.behind import Index, indexes_behind
+from trifuse.indexer.errors import IndexNotOurs
 
 QUERIES_PREFIX = "trifuse-queries-"
 """The index of an index's past queries is named by it."""
@@ -43,19 +42,18 @@ def embedded_fields(client: OpenSearch, index: str) -> list[EmbeddedField]:
         IndexNotOurs: none of its fields has a space.
         SpaceMismatch: a field has other dimensions than its space.
     """
-    if fault := name_fault(index):
-        raise IndexMissing(f"{index!r} can't be the name of an index or alias: {fault}")
-    try:
-        found: dict[str, Any] = client.indices.get(index=index)
-    except NotFoundError as error:
-        raise IndexMissing(f"there is no index {index!r}: `trifuse load` makes one") from error
-    fields = [field for name, entry in found.items() for field in _fields(name, entry)]
+    fields = [field for found in indexes_behind(client, index) for field in _fields(found)]
     if not fields:
         raise IndexNotOurs(
             f"the index {index!r} has no vector field with a space in its mapping's _meta: load into another "
             "index with `trifuse load`, or add vectors to this one with `trifuse attach`"
         )
     return fields
+
+
+def field_of(index: Index, field: str, space: Space) -> EmbeddedField:
+    """One vector field of an index."""
+    return EmbeddedField(index.name, index.uuid, index.shards, field, space)
 
 
 def embedded_indexes(client: OpenSearch) -> list[str]:
@@ -86,15 +84,13 @@ def companions(client: OpenSearch, index: str) -> list[str]:
     return [name for name in dict.fromkeys(names) if client.indices.exists(index=name)]
 
 
-def _fields(index: str, entry: Mapping[str, Any]) -> Iterator[EmbeddedField]:
-    settings = entry["settings"]["index"]
-    properties = entry["mappings"].get("properties", {})
-    for field, space in spaces_in_meta(entry["mappings"].get("_meta")).items():
-        dimension = properties.get(field, {}).get("dimension")
+def _fields(index: Index) -> Iterator[EmbeddedField]:
+    for field, space in spaces_in_meta(index.meta).items():
+        dimension = index.properties.get(field, {}).get("dimension")
         if dimension != space.encoder.dimension:
             raise SpaceMismatch(
-                f"the vector field {field!r} of the index {index!r} has dimension {dimension}, but its space "
-                f"{space.id!r} has {space.encoder.dimension}: embed into a field of that dimension, or with "
-                "another encoder (--encoder)"
+                f"the vector field {field!r} of the index {index.name!r} has dimension {dimension}, but its "
+                f"space {space.id!r} has {space.encoder.dimension}: embed into a field of that dimension, or "
+                "with another encoder (--encoder)"
             )
-        yield EmbeddedField(index, settings["uuid"], int(settings["number_of_shards"]), field, space)
+        yield field_of(index, field, space)

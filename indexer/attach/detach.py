@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import NotFoundError
 
 from trifuse.encoder.marks import MARKS, space_path
 from trifuse.encoder.spaces import spaces_in_meta
 from trifuse.indexer.attach.apply import KIND, remove_ours
 from trifuse.indexer.attach.take_back import attached_copies, take_back
+from trifuse.indexer.behind import Index, indexes_behind
 from trifuse.indexer.copying.copies import Copy
 from trifuse.indexer.cursors import forget_cursors
-from trifuse.indexer.embedded import EmbeddedField
-from trifuse.indexer.errors import IndexMissing, IndexNotOurs
+from trifuse.indexer.embedded import EmbeddedField, field_of
+from trifuse.indexer.errors import IndexNotOurs
 from trifuse.indexer.failures import forget_failures
-from trifuse.indexer.names import name_fault
-from trifuse.indexer.sentences.origin import origin_in_meta
+from trifuse.indexer.sentences.origin import link_in_meta, origin_in_meta
 from trifuse.indexer.state import delete_state
 from trifuse.indexer.take_out import take_out
 
@@ -65,13 +64,7 @@ def detach(client: OpenSearch, name: str, *, progress: Callable[[int], None] | N
         CopyRefused: it is being embedded anew by a copy.
         DetachUnfinished: other writers keep changing what is to be cleaned.
     """
-    if fault := name_fault(name):
-        raise IndexMissing(f"{name!r} can't be the name of an index or alias: {fault}")
-    try:
-        found: dict[str, Any] = client.indices.get(index=name)
-    except NotFoundError as error:
-        raise IndexMissing(f"there is no index or alias {name!r}: give the name of one") from error
-    works = [work for index, entry in sorted(found.items()) if (work := _work(client, index, entry))]
+    works = [work for index in indexes_behind(client, name) if (work := _work(client, index))]
     copies = attached_copies(client, name)
     if not works and not copies:
         raise IndexNotOurs(f"{name!r} has no vectors of trifuse: there is nothing to detach")
@@ -95,9 +88,9 @@ def _without_copies(client: OpenSearch, copies: Sequence[Copy]) -> DetachReport:
     deleted: list[str] = []
     stays: list[str] = []
     for copy in copies:
-        entry = client.indices.get(index=copy.index)[copy.index]
+        (index,) = indexes_behind(client, copy.index)
         stays.append(take_back(client, copy))
-        work = _work(client, copy.index, entry, there=False)
+        work = _work(client, index, there=False)
         deleted += [copy.index, *(_forget(client, work) if work else ())]
     return DetachReport(tuple(copy.source for copy in copies), 0, tuple(deleted), tuple(stays))
 
@@ -124,27 +117,22 @@ class _Work(msgspec.Struct, frozen=True):
         return {"bool": {"should": marked, "minimum_should_match": 1}}
 
 
-def _work(client: OpenSearch, index: str, entry: dict[str, Any], *, there: bool = True) -> _Work | None:
+def _work(client: OpenSearch, index: Index, *, there: bool = True) -> _Work | None:
     """What `_meta` names; or what the mapping has marks for, where documents hold some.
 
     The latter is what an interrupted detachment has left, or a worker that was in the middle of a batch.
     """
-    settings, mappings = entry["settings"]["index"], entry["mappings"]
-    meta = mappings.get("_meta") or {}
-    spaces = spaces_in_meta(meta)
-    targets = [
-        EmbeddedField(index, settings["uuid"], int(settings["number_of_shards"]), field, space)
-        for field, space in spaces.items()
-    ]
-    fields = sorted({*spaces, *_marked(mappings.get("properties") or {})})
-    sentences = meta["trifuse"].get("sentences") if spaces else None
-    work = _Work(index, settings["uuid"], fields, targets, sentences)
-    if spaces or (there and fields and client.count(index=index, body={"query": work.query})["count"]):
+    spaces = spaces_in_meta(index.meta)
+    targets = [field_of(index, field, space) for field, space in spaces.items()]
+    fields = sorted({*spaces, *_marked(index.properties)})
+    sentences = link_in_meta(index.meta) if spaces else None
+    work = _Work(index.name, index.uuid, fields, targets, sentences)
+    if spaces or (there and fields and client.count(index=index.name, body={"query": work.query})["count"]):
         return work
     return None
 
 
-def _marked(properties: dict[str, Any]) -> dict[str, Any]:
+def _marked(properties: Mapping[str, Any]) -> dict[str, Any]:
     """The vector fields that the mapping has marks for."""
     marks = (properties.get(MARKS) or {}).get("properties") or {}
     found: dict[str, Any] = (marks.get("fields") or {}).get("properties") or {}

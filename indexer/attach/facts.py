@@ -7,13 +7,12 @@ from typing import Any
 
 import msgspec
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import AuthorizationException, NotFoundError
+from opensearchpy.exceptions import AuthorizationException
 
 from trifuse.encoder.templates import TextTemplate, build_text
 from trifuse.indexer.attach.disk import NodeDisk, reserve
 from trifuse.indexer.attach.plan import Sample
-from trifuse.indexer.errors import IndexMissing
-from trifuse.indexer.names import name_fault
+from trifuse.indexer.behind import Index, indexes_behind, is_on
 from trifuse.indexer.reading import search
 
 SAMPLED = 100
@@ -39,49 +38,18 @@ class ServerFacts(msgspec.Struct, frozen=True):
     read_only: bool = False
 
 
-class IndexFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """One concrete index.
+class IndexFacts(Index, frozen=True, kw_only=True):
+    """One concrete index, and how much it holds.
 
     Args:
-        settings: below `index`.
-        mappings: as they are.
-        aliases: name to what the alias says of this index.
-        data_stream: the data stream that it is a part of.
         closed: whether it is.
         documents: as of the last refresh; 0 where it is closed.
         store_bytes: of its primary shards.
     """
 
-    name: str
-    settings: Mapping[str, Any]
-    mappings: Mapping[str, Any]
-    aliases: Mapping[str, Any] = msgspec.field(default_factory=dict)
-    data_stream: str | None = None
     closed: bool = False
     documents: int = 0
     store_bytes: int = 0
-
-    @property
-    def properties(self) -> Mapping[str, Any]:
-        """The mapped fields."""
-        found: Mapping[str, Any] = self.mappings.get("properties") or {}
-        return found
-
-    @property
-    def meta(self) -> Mapping[str, Any]:
-        """The mapping's `_meta`."""
-        found: Mapping[str, Any] = self.mappings.get("_meta") or {}
-        return found
-
-    @property
-    def knn(self) -> bool:
-        """Whether k-NN is on."""
-        return is_on(self.settings.get("knn"))
-
-
-def is_on(value: object) -> bool:
-    """Whether a setting is true: settings come back as strings."""
-    return str(value).lower() == "true"
 
 
 def read_server(client: OpenSearch) -> ServerFacts:
@@ -147,40 +115,20 @@ def read_indexes(client: OpenSearch, name: str) -> list[IndexFacts]:
     Raises:
         IndexMissing: nothing has that name.
     """
-    if fault := name_fault(name):
-        raise IndexMissing(f"{name!r} can't be the name of an index or alias: {fault}; give one name")
-    try:
-        found: dict[str, Any] = client.indices.get(index=name)
-        listed: Any = client.cat.indices(
-            index=name,
-            params={
-                "format": "json",
-                "bytes": "b",
-                "h": "index,status,pri.store.size",
-                "expand_wildcards": "all",
-            },
-        )
-    except NotFoundError as error:
-        raise IndexMissing(
-            f"there is no index, alias or data stream {name!r}: give the name of one that exists, or load "
-            "records with `trifuse load`"
-        ) from error
+    found = indexes_behind(client, name)
+    params = {"format": "json", "bytes": "b", "h": "index,status,pri.store.size", "expand_wildcards": "all"}
+    listed: Any = client.cat.indices(index=name, params=params)
     rows = {row["index"]: row for row in listed}
-    return [_index(client, index, entry, rows.get(index, {})) for index, entry in sorted(found.items())]
+    return [_facts(client, index, rows.get(index.name, {})) for index in found]
 
 
-def _index(client: OpenSearch, name: str, entry: Mapping[str, Any], row: Mapping[str, Any]) -> IndexFacts:
-    settings = entry["settings"]["index"]
+def _facts(client: OpenSearch, index: Index, row: Mapping[str, Any]) -> IndexFacts:
     closed = row.get("status") == "close"
-    unreadable = closed or is_on((settings.get("blocks") or {}).get("read"))
+    unreadable = closed or is_on((index.settings.get("blocks") or {}).get("read"))
     return IndexFacts(
-        name=name,
-        settings=settings,
-        mappings=entry.get("mappings") or {},
-        aliases=entry.get("aliases") or {},
-        data_stream=entry.get("data_stream"),
+        **msgspec.structs.asdict(index),
         closed=closed,
-        documents=0 if unreadable else int(client.count(index=name)["count"]),
+        documents=0 if unreadable else int(client.count(index=index.name)["count"]),
         store_bytes=int(row.get("pri.store.size") or 0),
     )
 

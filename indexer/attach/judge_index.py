@@ -7,8 +7,9 @@ from typing import Any
 
 from trifuse.encoder.marks import MARKS
 from trifuse.encoder.spaces import spaces_in_meta
-from trifuse.indexer.attach.facts import IndexFacts, is_on
+from trifuse.indexer.attach.facts import IndexFacts
 from trifuse.indexer.attach.plan import Finding, Request
+from trifuse.indexer.behind import is_on
 from trifuse.indexer.mapped import count_fields, lost_fields
 from trifuse.indexer.mapping import marks_property
 

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from trifuse.indexer.attach.disk import bytes_per_document, bytes_per_hit, human
-from trifuse.indexer.attach.facts import IndexFacts, ServerFacts, is_on
+from trifuse.indexer.attach.facts import IndexFacts, ServerFacts
 from trifuse.indexer.attach.plan import Finding, Request
+from trifuse.indexer.behind import is_on
 
 PLUGIN = "opensearch-knn"
 _GRAPH = (2, 4)

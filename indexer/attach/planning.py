@@ -100,7 +100,7 @@ def _switched_to(client: OpenSearch, indexes: Sequence[IndexFacts], space: Space
     """The alias that was switched to a copy of this index, with vectors of this space; None without one."""
     if len(indexes) != 1:
         return None
-    uuid = indexes[0].settings["uuid"]
+    uuid = indexes[0].uuid
     for copy in all_copies(client, indexes[0].name):
         same = copy.source_uuid == uuid and copy.space.id == space.id
         if same and copy.standing.phase == "switched":
@@ -169,13 +169,7 @@ def _field(indexes: Sequence[IndexFacts], space: Space, request: Request) -> tup
 
 
 def _planned(index: IndexFacts, attached: bool) -> PlannedIndex:
-    return PlannedIndex(
-        index.name,
-        index.settings["uuid"],
-        int(index.settings["number_of_shards"]),
-        index.documents,
-        attached,
-    )
+    return PlannedIndex(index.name, index.uuid, index.shards, index.documents, attached)
 
 
 def _alias(indexes: Sequence[IndexFacts], request: Request) -> str | None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from opensearchpy import OpenSearch
 
 from trifuse.encoder.spaces import has_spaces
+from trifuse.indexer.behind import indexes_behind
 from trifuse.indexer.copying.back import roll_back
 from trifuse.indexer.copying.copies import Copy, all_copies
 from trifuse.indexer.copying.end import abandon
-from trifuse.indexer.errors import CopyRefused
+from trifuse.indexer.errors import CopyRefused, IndexMissing
 
 
 def attached_copies(client: OpenSearch, name: str) -> list[Copy]:
@@ -36,13 +35,12 @@ def attached_copies(client: OpenSearch, name: str) -> list[Copy]:
 
 def _source_is_bare(client: OpenSearch, copy: Copy) -> bool | None:
     """Whether the source has no vectors of its own; None where it is gone."""
-    found: dict[str, Any] = client.indices.get(
-        index=copy.source, params={"flat_settings": "true", "ignore_unavailable": "true"}
-    )
-    entry = found.get(copy.source)
-    if entry is None or entry["settings"]["index.uuid"] != copy.source_uuid:
+    try:
+        found = indexes_behind(client, copy.source)
+    except IndexMissing:
         return None
-    return not has_spaces(entry["mappings"].get("_meta"))
+    bare = {index.uuid: not has_spaces(index.meta) for index in found}
+    return bare.get(copy.source_uuid)
 
 
 def take_back(client: OpenSearch, copy: Copy) -> str:

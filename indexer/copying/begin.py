@@ -10,6 +10,8 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import RequestError
 
 from trifuse.encoder.spaces import Space
+from trifuse.indexer.behind import Index, indexes_behind
+from trifuse.indexer.copying.blocks import flat_settings
 from trifuse.indexer.copying.body import copy_body, source_fault
 from trifuse.indexer.copying.copies import (
     Copy,
@@ -20,7 +22,7 @@ from trifuse.indexer.copying.copies import (
     keep_reached,
     read_reached,
 )
-from trifuse.indexer.errors import CopyRefused, IndexMissing
+from trifuse.indexer.errors import CopyRefused
 from trifuse.indexer.names import name_fault
 
 
@@ -46,37 +48,33 @@ def begin(
     """
     field, space = space_field
     drop = tuple(sorted(set(drop_fields) - {field}))
-    name, entry = _source(client, source)
-    uuid = entry["settings"]["index.uuid"]
-    _check_alias(client, alias, name)
-    for copy in all_copies(client, name):
-        same = (copy.source_uuid, copy.alias, copy.field, copy.space.id) == (uuid, alias, field, space.id)
+    of = _source(client, source)
+    _check_alias(client, alias, of.name)
+    for copy in all_copies(client, of.name):
+        same = (copy.source_uuid, copy.alias, copy.field, copy.space.id) == (of.uuid, alias, field, space.id)
         if same and copy.standing.phase == "filling":
             _try_rejected_again(client, copy)
             return copy
-    of = {"source": name, "uuid": uuid, "alias": alias, "field": field, "drop": ",".join(drop)}
-    return _make(client, name, copy_body(entry, field, space, drop, of=of))
+    told = {"source": of.name, "uuid": of.uuid, "alias": alias, "field": field, "drop": ",".join(drop)}
+    entry = {"settings": flat_settings(client, of.name), "mappings": of.mappings}
+    return _make(client, of.name, copy_body(entry, field, space, drop, of=told))
 
 
-def _source(client: OpenSearch, source: str) -> tuple[str, dict[str, Any]]:
-    if fault := name_fault(source):
-        raise IndexMissing(f"{source!r} can't be the name of an index or alias: {fault}")
-    found: dict[str, Any] = client.indices.get(
-        index=source, params={"flat_settings": "true", "ignore_unavailable": "true"}
-    )
-    if not found:
-        raise IndexMissing(f"there is no index {source!r}")
+def _source(client: OpenSearch, source: str) -> Index:
+    found = indexes_behind(client, source)
     if len(found) > 1:
-        raise CopyRefused(f"{source!r} stands for {_listed(found)}: name one of these")
-    [(name, entry)] = found.items()
-    if entry.get("data_stream"):
-        raise CopyRefused(f"{source!r} is a data stream: its indexes can't be replaced by copies")
-    if fault := source_fault(entry["mappings"]):
         raise CopyRefused(
-            f"the index {name!r} can't be copied, for {fault}: a copy is made from _source; load the records "
-            "anew into an index that keeps it whole"
+            f"{source!r} stands for {_listed(index.name for index in found)}: name one of these"
         )
-    return name, entry
+    (index,) = found
+    if index.data_stream:
+        raise CopyRefused(f"{source!r} is a data stream: its indexes can't be replaced by copies")
+    if fault := source_fault(index.mappings):
+        raise CopyRefused(
+            f"the index {index.name!r} can't be copied, for {fault}: a copy is made from _source; load the "
+            "records anew into an index that keeps it whole"
+        )
+    return index
 
 
 def _check_alias(client: OpenSearch, alias: str, source: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from opensearchpy import OpenSearch
 
+from trifuse.indexer.behind import is_on
 from trifuse.indexer.copying.body import PIPELINES
 from trifuse.indexer.errors import CopyRefused
 
@@ -22,7 +23,7 @@ def flat_settings(client: OpenSearch, index: str) -> dict[str, Any]:
 
 def is_blocked(client: OpenSearch, index: str) -> bool:
     """Whether an index has a write block."""
-    return str(flat_settings(client, index).get(_WRITE, "false")) == "true"
+    return is_on(flat_settings(client, index).get(_WRITE))
 
 
 def block(client: OpenSearch, index: str) -> None:
@@ -33,7 +34,7 @@ def block(client: OpenSearch, index: str) -> None:
     """
     settings = flat_settings(client, index)
     for name in _ALL:
-        if str(settings.get(name, "false")) == "true":
+        if is_on(settings.get(name)):
             raise CopyRefused(
                 f"the index {index!r} is read-only ({name} is true), so that its aliases can't move: free "
                 "disk if that is the reason, take the setting off, then do the same again"

@@ -7,6 +7,7 @@ from typing import Any
 
 from trifuse.encoder.marks import MARKS
 from trifuse.encoder.spaces import Space, meta_serving, meta_with_space, meta_without_space
+from trifuse.indexer.behind import is_on
 from trifuse.indexer.mapped import lost_fields
 from trifuse.indexer.mapping import marks_property, vector_property
 from trifuse.indexer.refresh import LOAD_INTERVAL
@@ -118,7 +119,7 @@ def source_fault(mapping: Mapping[str, Any]) -> str | None:
     >>> source_fault({"_source": {"enabled": False}})
     'its _source is disabled'
     """
-    if str((mapping.get("_source") or {}).get("enabled", True)).lower() == "false":
+    if not is_on((mapping.get("_source") or {}).get("enabled", True)):
         return "its _source is disabled"
     lost = lost_fields(mapping)
     return f"its _source lacks fields that are searched: {', '.join(lost)}" if lost else None

@@ -7,15 +7,15 @@ fills it can't undo what another one switched.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
 from opensearchpy import OpenSearch
 
 from trifuse.encoder.spaces import Space, spaces_in_meta
-from trifuse.indexer.errors import CopyRefused, IndexMissing
-from trifuse.indexer.names import name_fault
+from trifuse.indexer.behind import Index, index_of, indexes_behind
+from trifuse.indexer.errors import CopyRefused
 from trifuse.indexer.state import delete_state, get_state, put_state
 
 KIND = "copy"
@@ -121,21 +121,7 @@ def all_copies(client: OpenSearch, name: str) -> list[Copy]:
     Raises:
         IndexMissing: there is no such index or alias.
     """
-    if fault := name_fault(name):
-        raise IndexMissing(f"{name!r} can't be the name of an index or alias: {fault}")
-    behind: dict[str, Any] = client.indices.get(
-        index=name, params={"ignore_unavailable": "true", "flat_settings": "true"}
-    )
-    if not behind:
-        raise IndexMissing(f"there is no index or alias {name!r}")
-    uuids = {entry["settings"]["index.uuid"] for entry in behind.values()}
-    patterns = ",".join(sorted({f"{base_name(index)}-trifuse-*" for index in behind}))
-    near: dict[str, Any] = client.indices.get(
-        index=patterns, params={"flat_settings": "true", "expand_wildcards": "all"}
-    )
-    found = [copy for index, entry in near.items() if (copy := _copy(client, index, entry))]
-    related = [copy for copy in found if uuids & {copy.uuid, copy.source_uuid}]
-    return sorted(related, key=lambda copy: (len(copy.index), copy.index))
+    return _near(client, indexes_behind(client, name))
 
 
 def copies_of(client: OpenSearch, index: str) -> list[Copy]:
@@ -144,15 +130,23 @@ def copies_of(client: OpenSearch, index: str) -> list[Copy]:
     Raises:
         IndexMissing: there is no such index or alias.
     """
-    behind: dict[str, Any] = client.indices.get_settings(
-        index=index, name="index.uuid", params={"ignore_unavailable": "true"}
-    )
-    uuids = {entry["settings"]["index"]["uuid"] for entry in behind.values()}
+    behind = indexes_behind(client, index)
+    uuids = {found.uuid for found in behind}
     return [
         copy
-        for copy in all_copies(client, index)
+        for copy in _near(client, behind)
         if copy.standing.phase == "filling" and copy.source_uuid in uuids
     ]
+
+
+def _near(client: OpenSearch, indexes: Sequence[Index]) -> list[Copy]:
+    """The copies that these indexes are or have."""
+    uuids = {index.uuid for index in indexes}
+    patterns = ",".join(sorted({f"{base_name(index.name)}-trifuse-*" for index in indexes}))
+    near: dict[str, Any] = client.indices.get(index=patterns, params={"expand_wildcards": "all"})
+    found = [copy for name, entry in near.items() if (copy := _copy(client, index_of(name, entry)))]
+    related = [copy for copy in found if uuids & {copy.uuid, copy.source_uuid}]
+    return sorted(related, key=lambda copy: (len(copy.index), copy.index))
 
 
 def find_copy(client: OpenSearch, name: str, *phases: Phase) -> Copy:
@@ -207,20 +201,18 @@ def _standing(client: OpenSearch, uuid: str) -> Standing:
     return Standing() if kept is None else msgspec.convert(kept, Standing)
 
 
-def _copy(client: OpenSearch, index: str, entry: Mapping[str, Any]) -> Copy | None:
-    meta = entry["mappings"].get("_meta") or {}
-    of = (meta.get("trifuse") or {}).get("copy")
+def _copy(client: OpenSearch, index: Index) -> Copy | None:
+    of = (index.meta.get("trifuse") or {}).get("copy")
     if not of:
         return None
-    uuid = entry["settings"]["index.uuid"]
     return Copy(
-        index=index,
-        uuid=uuid,
+        index=index.name,
+        uuid=index.uuid,
         source=of["source"],
         source_uuid=of["uuid"],
         alias=of["alias"],
         field=of["field"],
-        space=spaces_in_meta(meta)[of["field"]],
+        space=spaces_in_meta(index.meta)[of["field"]],
         drop=tuple(filter(None, of["drop"].split(","))),
-        standing=_standing(client, uuid),
+        standing=_standing(client, index.uuid),
     )

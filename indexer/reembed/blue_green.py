@@ -54,11 +54,11 @@ def begin_copy(client: OpenSearch, alias: str, encoder: EncoderSpace, *, text: t
         )
     what = decide(stage, wanted)
     if what == "tower":
-        change_meta(client, held.index, lambda meta: meta_with_space(meta, stage.serving, wanted))
+        change_meta(client, held.name, lambda meta: meta_with_space(meta, stage.serving, wanted))
     if what == "begin":
         copying.begin(
             client,
-            held.index,
+            held.name,
             alias=alias,
             space_field=(next_field(held.properties, VECTOR_FIELD), wanted),
             drop_fields=spaces_in_meta(held.meta),

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import msgspec
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import NotFoundError
 
 from trifuse.encoder.marks import MARKS, VECTOR_FIELD, space_path
 from trifuse.encoder.spaces import Space, next_field
+from trifuse.indexer.behind import Index, indexes_behind
 from trifuse.indexer.cursors import forget_cursors
-from trifuse.indexer.embedded import EmbeddedField
-from trifuse.indexer.errors import IndexMissing, IndexNotOurs
+from trifuse.indexer.embedded import EmbeddedField, field_of
+from trifuse.indexer.errors import IndexNotOurs
 from trifuse.indexer.failures import forget_failures
 from trifuse.indexer.mapping import marks_property, vector_property
 from trifuse.indexer.meta import change_meta
-from trifuse.indexer.names import name_fault
 from trifuse.indexer.reembed.stage import Stage, meta_begun, meta_done, meta_dropping, read_stage
 from trifuse.indexer.take_out import take_out
 
@@ -34,29 +32,17 @@ if (marks instanceof Map && marks.get('fields') instanceof Map) { marks.get('fie
 """
 
 
-class Held(msgspec.Struct, frozen=True):
-    """One index as it is: what `_meta` says, and what the mapping has.
-
-    Args:
-        aliases: names that it is reached by, too.
-    """
-
-    index: str
-    uuid: str
-    shards: int
-    knn: bool
-    meta: Mapping[str, Any]
-    properties: Mapping[str, Any]
-    aliases: tuple[str, ...]
+class Held(Index, frozen=True, kw_only=True):
+    """One index as it is, and how far it has come."""
 
     @property
     def stage(self) -> Stage:
         """How far it has come."""
-        return read_stage(self.index, self.meta)
+        return read_stage(self.name, self.meta)
 
     def target(self, field: str, space: Space) -> EmbeddedField:
         """One of its vector fields."""
-        return EmbeddedField(self.index, self.uuid, self.shards, field, space)
+        return field_of(self, field, space)
 
 
 def read_index(client: OpenSearch, name: str) -> Held:
@@ -66,27 +52,11 @@ def read_index(client: OpenSearch, name: str) -> Held:
         IndexMissing: there is none.
         IndexNotOurs: the name stands for several.
     """
-    if fault := name_fault(name):
-        raise IndexMissing(f"{name!r} can't be the name of an index or alias: {fault}")
-    try:
-        found: dict[str, Any] = client.indices.get(index=name)
-    except NotFoundError as error:
-        raise IndexMissing(f"there is no index or alias {name!r}: give the name of one") from error
+    found = indexes_behind(client, name)
     if len(found) != 1:
-        raise IndexNotOurs(
-            f"{name!r} stands for {', '.join(map(repr, sorted(found)))}: embed each of these anew by its name"
-        )
-    ((index, entry),) = found.items()
-    settings = entry["settings"]["index"]
-    return Held(
-        index,
-        settings["uuid"],
-        int(settings["number_of_shards"]),
-        settings.get("knn") == "true",
-        entry["mappings"].get("_meta") or {},
-        entry["mappings"].get("properties", {}),
-        tuple(sorted(entry.get("aliases", {}))),
-    )
+        names = ", ".join(repr(index.name) for index in found)
+        raise IndexNotOurs(f"{name!r} stands for {names}: embed each of these anew by its name")
+    return Held(**msgspec.structs.asdict(found[0]))
 
 
 def add_field(client: OpenSearch, held: Held, space: Space) -> None:
@@ -97,7 +67,7 @@ def add_field(client: OpenSearch, held: Held, space: Space) -> None:
     new = next_field(held.properties, VECTOR_FIELD)
     properties = {new: vector_property(space, exact=not held.knn), MARKS: marks_property([new])}
     old = held.stage.serving
-    change_meta(client, held.index, lambda meta: meta_begun(meta, old, new, space), properties=properties)
+    change_meta(client, held.name, lambda meta: meta_begun(meta, old, new, space), properties=properties)
 
 
 def drop_field(client: OpenSearch, held: Held, *, progress: Callable[[int], None] | None = None) -> int:
@@ -112,16 +82,16 @@ def drop_field(client: OpenSearch, held: Held, *, progress: Callable[[int], None
     if stage.other is None or stage.other_space is None:
         return 0
     field = stage.other
-    change_meta(client, held.index, lambda meta: meta_dropping(meta, field))
+    change_meta(client, held.name, lambda meta: meta_dropping(meta, field))
     done = 0
     marked = [{"exists": {"field": path}} for path in (field, space_path(field))]
     query = {"bool": {"should": marked, "minimum_should_match": 1}}
     params = {"field": field, "path": field.split(".")}
-    for count in take_out(client, held.index, query, _SCRIPT, params):
+    for count in take_out(client, held.name, query, _SCRIPT, params):
         done += count
         if progress is not None:
             progress(done)
     forget_cursors(client, held.target(stage.other, stage.other_space))
     forget_failures(client, held.uuid, field)
-    change_meta(client, held.index, meta_done)
+    change_meta(client, held.name, meta_done)
     return done

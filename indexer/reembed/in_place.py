@@ -69,13 +69,13 @@ def begin_field(
     if what == "begin":
         if not accept_version_bump and get_state(client, ATTACHED, held.uuid) is not None:
             raise ReembedRefused(
-                f"each document of {held.index!r} would be written again, which moves its _version and "
+                f"each document of {held.name!r} would be written again, which moves its _version and "
                 "_seq_no: writers that use external versions or compare-and-set would be refused once. If "
                 "none does, say so with --accept-version-bump"
             )
         add_field(client, held, wanted)
     if what == "tower":
-        change_meta(client, held.index, lambda meta: meta_with_space(meta, stage.serving, wanted))
+        change_meta(client, held.name, lambda meta: meta_with_space(meta, stage.serving, wanted))
     return what
 
 
@@ -134,7 +134,7 @@ def switch_field(client: OpenSearch, name: str) -> Filled:
     require_filled(client, held, name)
     require_none_pending(client, target, name)
     counted = count_refreshed(client, target)
-    change_meta(client, held.index, lambda meta: meta_serving(meta, target.field))
+    change_meta(client, held.name, lambda meta: meta_serving(meta, target.field))
     return Filled(
         pending=counted.pending,
         embedded=0,
@@ -155,10 +155,10 @@ def roll_back_field(client: OpenSearch, name: str) -> None:
     stage = held.stage
     if stage.step != "switched" or stage.other is None:
         raise ReembedRefused(
-            f"queries of {held.index!r} weren't switched to another encoder: there is nothing to go back to"
+            f"queries of {held.name!r} weren't switched to another encoder: there is nothing to go back to"
         )
     old = stage.other
-    change_meta(client, held.index, lambda meta: meta_serving(meta, old))
+    change_meta(client, held.name, lambda meta: meta_serving(meta, old))
 
 
 def abandon_field(client: OpenSearch, name: str, *, progress: Callable[[int], None] | None = None) -> int:
@@ -210,4 +210,4 @@ def _nothing(held: Held, what: str, expected: str) -> ReembedRefused:
         "filling": "a field that is being filled: begin with --encoder",
         "switched": "the old field after a switch: switch first with --switch",
     }[expected]
-    return ReembedRefused(f"{what} {needed}; in {held.index!r} {found}")
+    return ReembedRefused(f"{what} {needed}; in {held.name!r} {found}")

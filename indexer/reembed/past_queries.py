@@ -27,7 +27,7 @@ def prepare_past_queries(client: OpenSearch, held: Held, encoder: EncoderSpace) 
         stage = queries.stage
         if stage.step == "dropping":
             drop_field(client, queries)
-            queries = read_index(client, queries.index)
+            queries = read_index(client, queries.name)
             stage = queries.stage
         wanted = Space(encoder, stage.space.template)
         if stage.step == "none" and wanted.id != stage.space.id:
@@ -81,14 +81,14 @@ def settle_past_queries(client: OpenSearch, held: Held, keep: EncoderSpace) -> N
         if stage.step == "none" or stage.other is None or stage.other_space is None:
             continue
         if stage.step != "dropping" and stage.other_space.encoder.id == keep.id:
-            change_meta(client, queries.index, partial(meta_serving, field=stage.other))
-            queries = read_index(client, queries.index)
+            change_meta(client, queries.name, partial(meta_serving, field=stage.other))
+            queries = read_index(client, queries.name)
         drop_field(client, queries)
 
 
 def _past_queries_of(client: OpenSearch, held: Held) -> Iterator[Held]:
     """The indexes of past queries that belong to an index by any of its names, and have vectors."""
-    for name in (held.index, *held.aliases):
+    for name in (held.name, *sorted(held.aliases)):
         queries = f"{QUERIES_PREFIX}{name}"
         if client.indices.exists(index=queries):
             found = read_index(client, queries)

@@ -113,10 +113,10 @@ def begin(
         IndexMissing, IndexNotOurs, SpaceMismatch: it has no vectors, or they can't be read.
     """
     held, copy = read_index(client, name), open_copy(client, name)
-    by_copy = name != held.index and not in_place and held.stage.step == "none"
+    by_copy = name != held.name and not in_place and held.stage.step == "none"
     if copy is not None and not by_copy:
         raise ReembedRefused(
-            f"{held.index!r} has a copy {copy.index!r}: go on by the alias, `trifuse reembed {copy.alias}`, "
+            f"{held.name!r} has a copy {copy.index!r}: go on by the alias, `trifuse reembed {copy.alias}`, "
             "without --in-place"
         )
     if by_copy:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import msgspec
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import NotFoundError, RequestError
+from opensearchpy.exceptions import RequestError
 
 from trifuse.encoder.marks import MARKS, VECTOR_FIELD
 from trifuse.encoder.spaces import EncoderSpace, Space
+from trifuse.indexer.behind import Index, indexes_behind
 from trifuse.indexer.ensure import ensure_index
-from trifuse.indexer.errors import IndexMissing, IndexNotOurs
+from trifuse.indexer.errors import IndexNotOurs
 from trifuse.indexer.mapping import SENTENCE_FILTERS, TRIAL_FIELDS, sentence_index, sentence_mapping
 from trifuse.indexer.meta import change_meta
 from trifuse.indexer.sentences.filters import FilterFields, filter_fields
@@ -29,48 +29,17 @@ _OWNERS = ("analysis", "mapping", "similarity")
 """Settings that the mapping of a filter field may need: its analyzer, what is done with malformed values."""
 
 
-class ParentIndex(msgspec.Struct, frozen=True):
-    """A concrete index whose documents have sentences, or may have.
+def sentences_of_index(index: Index) -> str:
+    """The index of the sentences that the mapping names, else the one to make.
 
-    Args:
-        mapping, settings: as `GET /index` shows them; settings without `index.`.
+    The same by the index's name and by an alias: else each would get sentences of its own.
     """
-
-    name: str
-    mapping: Mapping[str, Any]
-    settings: Mapping[str, Any]
-
-    @property
-    def uuid(self) -> str:
-        """A later index of this name has another."""
-        return str(self.settings["uuid"])
-
-    @property
-    def sentences(self) -> str:
-        """The index of the sentences that the mapping names, else the one to make.
-
-        The same by the index's name and by an alias: else each would get sentences of its own.
-        """
-        return link_in_meta(self.mapping.get("_meta")) or sentence_index(self.name.lstrip("."))
-
-    @property
-    def trials(self) -> bool:
-        """Whether `trifuse load` made it, for trials."""
-        return set(TRIAL_FIELDS) <= set(self.mapping.get("properties") or {})
+    return link_in_meta(index.meta) or sentence_index(index.name.lstrip("."))
 
 
-def parent_indexes(client: OpenSearch, index: str) -> Iterator[ParentIndex]:
-    """The index, or each one behind an alias.
-
-    Raises:
-        IndexMissing: there is none.
-    """
-    try:
-        found: dict[str, Any] = client.indices.get(index=index)
-    except NotFoundError as error:
-        raise IndexMissing(f"there is no index {index!r}: name one that exists") from error
-    for name, entry in found.items():
-        yield ParentIndex(name, entry["mappings"], entry["settings"]["index"])
+def holds_trials(index: Index) -> bool:
+    """Whether `trifuse load` made the index, for trials."""
+    return set(TRIAL_FIELDS) <= set(index.properties)
 
 
 def attach_sentences(
@@ -96,7 +65,7 @@ def attach_sentences(
         SpaceMismatch: the sentences that exist have vectors of another space.
     """
     space = Space(encoder, SENTENCE_TEMPLATE)
-    parents = list(parent_indexes(client, index))
+    parents = indexes_behind(client, index)
     fields = [_filters(parent, filters) for parent in parents]  # all are looked at before one is made
     for parent, found in zip(parents, fields, strict=True):
         origin = Origin(parent.name, parent.uuid, trials=True)
@@ -105,7 +74,7 @@ def attach_sentences(
                 parent.name, parent.uuid, text=tuple(text), filters=tuple(filters), values=found.values
             )
         _make(client, parent, origin, space, found, meta_with_origin)
-    return [parent.sentences for parent in parents]
+    return [sentences_of_index(parent) for parent in parents]
 
 
 def make_trial_sentences(client: OpenSearch, index: str, space: Space) -> str:
@@ -114,16 +83,16 @@ def make_trial_sentences(client: OpenSearch, index: str, space: Space) -> str:
     Raises:
         IndexMissing, IndexNotOurs, SpaceMismatch: as `attach_sentences`.
     """
-    (parent,) = parent_indexes(client, index)
+    (parent,) = indexes_behind(client, index)
     origin = Origin(parent.name, parent.uuid, trials=True, chosen=True)
     _make(client, parent, origin, space, None, meta_with_chosen)
-    return parent.sentences
+    return sentences_of_index(parent)
 
 
-def _filters(parent: ParentIndex, filters: Sequence[str]) -> FilterFields | None:
+def _filters(parent: Index, filters: Sequence[str]) -> FilterFields | None:
     """The filter fields of an index; None for those of trials."""
-    if not parent.trials:
-        return filter_fields(parent.mapping.get("properties") or {}, filters, index=parent.name)
+    if not holds_trials(parent):
+        return filter_fields(parent.properties, filters, index=parent.name)
     if more := sorted(set(filters) - set(SENTENCE_FILTERS)):
         raise IndexNotOurs(
             f"sentences of trials (index {parent.name!r}) have no filter {', '.join(more)}, but "
@@ -134,16 +103,16 @@ def _filters(parent: ParentIndex, filters: Sequence[str]) -> FilterFields | None
 
 def _make(
     client: OpenSearch,
-    parent: ParentIndex,
+    parent: Index,
     origin: Origin,
     space: Space,
     fields: FilterFields | None,
     merge: Callable[[Mapping[str, Any], Origin], dict[str, Any]],
 ) -> None:
     """Make the index of the sentences, or add what it lacks; `merge` puts the origin into its `_meta`."""
-    name = parent.sentences
-    shards = int(parent.settings["number_of_shards"])
-    body = sentence_mapping(space, filters=None if fields is None else fields.properties, shards=shards)
+    name = sentences_of_index(parent)
+    filters = None if fields is None else fields.properties
+    body = sentence_mapping(space, filters=filters, shards=parent.shards)
     body["mappings"]["_meta"] = meta_with_origin(body["mappings"]["_meta"], origin)
     if fields is not None:
         own = {group: parent.settings[group] for group in _OWNERS if group in parent.settings}

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import msgspec
 from opensearchpy import OpenSearch
 
+from trifuse.indexer.behind import indexes_behind
 from trifuse.indexer.reading import search
-from trifuse.indexer.sentences.attach import parent_indexes
+from trifuse.indexer.sentences.attach import holds_trials
 from trifuse.indexer.sentences.origin import Origin
 from trifuse.indexer.sentences.texts import parent_of, source_fields
 
@@ -37,8 +38,8 @@ def estimate(client: OpenSearch, index: str, text: Sequence[str]) -> SentenceEst
         IndexMissing: there is no such index.
     """
     documents, sentences = 0, 0.0
-    for parent in parent_indexes(client, index):
-        origin = Origin(parent.name, parent.uuid, trials=parent.trials, text=tuple(text))
+    for parent in indexes_behind(client, index):
+        origin = Origin(parent.name, parent.uuid, trials=holds_trials(parent), text=tuple(text))
         count = int(client.count(index=parent.name)["count"])
         chance = {
             "function_score": {"random_score": {"seed": 1, "field": "_seq_no"}, "boost_mode": "replace"}

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import msgspec
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError
 
 from trifuse.encoder.spaces import serving_field, spaces_in_meta
+from trifuse.indexer.behind import Index, indexes_behind, is_on
+from trifuse.indexer.errors import IndexMissing
 from trifuse.indexer.meta import change_meta
-from trifuse.indexer.sentences.attach import ParentIndex, parent_indexes
 from trifuse.indexer.sentences.keeper import Keeper, SentenceReport
 from trifuse.indexer.sentences.origin import Origin, link_in_meta, meta_with_origin, origin_in_meta
 
@@ -38,7 +38,7 @@ def keep_sentences(
         ServerUnavailable: OpenSearch was away for longer than a restart takes; do the same again.
     """
     report = SentenceReport()
-    for parent in parent_indexes(client, index):
+    for parent in indexes_behind(client, index):
         keeper = _keeper(client, parent)
         if keeper is None:
             continue
@@ -49,9 +49,9 @@ def keep_sentences(
     return report
 
 
-def _keeper(client: OpenSearch, parent: ParentIndex) -> Keeper | None:
+def _keeper(client: OpenSearch, parent: Index) -> Keeper | None:
     """What keeps the sentences of this index; None where it has none, or they are another index's."""
-    name = link_in_meta(parent.mapping.get("_meta"))
+    name = link_in_meta(parent.meta)
     if name is None:
         return None
     try:
@@ -77,9 +77,10 @@ def _keeper(client: OpenSearch, parent: ParentIndex) -> Keeper | None:
 def _takes_writes(client: OpenSearch, origin: Origin) -> bool:
     """Whether the index is there, and may change. After a switch to its copy it is blocked."""
     try:
-        found: dict[str, Any] = client.indices.get_settings(index=origin.index)
-    except NotFoundError:
+        found = indexes_behind(client, origin.index)
+    except IndexMissing:
         return False
-    settings = (found.get(origin.index) or {}).get("settings", {}).get("index", {})
-    blocked = str((settings.get("blocks") or {}).get("write", "false")) == "true"
-    return settings.get("uuid") == origin.uuid and not blocked
+    return any(
+        index.uuid == origin.uuid and not is_on((index.settings.get("blocks") or {}).get("write"))
+        for index in found
+    )
