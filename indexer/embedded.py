@@ -12,6 +12,7 @@ from trifuse.encoder.errors import SpaceMismatch
 from trifuse.encoder.spaces import Space, has_spaces, spaces_in_meta
 from trifuse.indexer.behind import Index, indexes_behind
 from trifuse.indexer.errors import IndexNotOurs
+from trifuse.indexer.ours import ours_in
 
 QUERIES_PREFIX = "trifuse-queries-"
 """The index of an index's past queries is named by it."""
@@ -79,8 +80,8 @@ def embedded_field(client: OpenSearch, index: str, field: str) -> EmbeddedField:
 def companions(client: OpenSearch, index: str) -> list[str]:
     """The indexes that hold what belongs to this one: its sentences, its past queries; where they exist."""
     found: dict[str, Any] = client.indices.get_mapping(index=index)
-    metas = (((entry["mappings"].get("_meta") or {}).get("trifuse")) or {} for entry in found.values())
-    names = [meta["sentences"] for meta in metas if meta.get("sentences")] + [f"{QUERIES_PREFIX}{index}"]
+    linked = [ours_in(entry["mappings"].get("_meta")).get("sentences") for entry in found.values()]
+    names = [*filter(None, linked), f"{QUERIES_PREFIX}{index}"]
     return [name for name in dict.fromkeys(names) if client.indices.exists(index=name)]
 
 

@@ -13,8 +13,9 @@ _ROUNDS = 5
 
 
 def read_meta(client: OpenSearch, index: str) -> dict[str, Any]:
-    """The mapping's `_meta` of one concrete index."""
-    found: dict[str, Any] = client.indices.get_mapping(index=index)[index]["mappings"].get("_meta") or {}
+    """The mapping's `_meta` of one index."""
+    (entry,) = client.indices.get_mapping(index=index).values()
+    found: dict[str, Any] = entry["mappings"].get("_meta") or {}
     return found
 
 
@@ -28,7 +29,7 @@ def change_meta(
     """Change `_meta`, and read it back: put-mapping replaces it whole, and another may have put theirs.
 
     Args:
-        index: a concrete index.
+        index: one index.
         change: from what is there to what should be; where nothing is to be changed it gives the same.
         properties: fields that the mapping gets in the same request.
 

@@ -10,6 +10,7 @@ from trifuse.encoder.spaces import Space, meta_serving, meta_with_space, meta_wi
 from trifuse.indexer.behind import is_on
 from trifuse.indexer.mapped import lost_fields
 from trifuse.indexer.mapping import marks_property, vector_property
+from trifuse.indexer.ours import meta_with
 from trifuse.indexer.refresh import LOAD_INTERVAL
 
 SOURCE = "source"
@@ -86,8 +87,7 @@ def copy_meta(
     for name in drop:
         if name != field:
             merged = meta_without_space(merged, name)
-    merged["trifuse"] = {**merged["trifuse"], "copy": dict(of)}
-    return merged
+    return meta_with(merged, "copy", dict(of))
 
 
 def copy_body(

@@ -16,6 +16,7 @@ from opensearchpy import OpenSearch
 from trifuse.encoder.spaces import Space, spaces_in_meta
 from trifuse.indexer.behind import Index, index_of, indexes_behind
 from trifuse.indexer.errors import CopyRefused
+from trifuse.indexer.ours import ours_in
 from trifuse.indexer.state import delete_state, get_state, put_state
 
 KIND = "copy"
@@ -202,7 +203,7 @@ def _standing(client: OpenSearch, uuid: str) -> Standing:
 
 
 def _copy(client: OpenSearch, index: Index) -> Copy | None:
-    of = (index.meta.get("trifuse") or {}).get("copy")
+    of = ours_in(index.meta).get("copy")
     if not of:
         return None
     return Copy(

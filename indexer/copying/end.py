@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from opensearchpy import OpenSearch
 
 from trifuse.indexer.copying.blocks import flat_settings
@@ -12,6 +9,7 @@ from trifuse.indexer.copying.copies import Copy, find_copy, forget_copy
 from trifuse.indexer.copying.switch import has_moved, revert
 from trifuse.indexer.errors import CopyRefused
 from trifuse.indexer.meta import change_meta
+from trifuse.indexer.ours import meta_without
 
 
 def abandon(client: OpenSearch, name: str) -> Copy:
@@ -52,11 +50,6 @@ def finish(client: OpenSearch, name: str) -> Copy:
     there = client.indices.exists(index=copy.source)
     if there and flat_settings(client, copy.source)["index.uuid"] == copy.source_uuid:
         client.indices.delete(index=copy.source)
-    change_meta(client, copy.index, _meta_finished)
+    change_meta(client, copy.index, lambda meta: meta_without(meta, "copy"))
     forget_copy(client, copy)
     return copy
-
-
-def _meta_finished(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """`_meta` of an index that is nobody's copy any more."""
-    return {**meta, "trifuse": {key: value for key, value in meta["trifuse"].items() if key != "copy"}}

@@ -10,7 +10,7 @@ from functools import partial
 
 from opensearchpy import OpenSearch
 
-from trifuse.encoder.spaces import EncoderSpace, Space, meta_serving
+from trifuse.encoder.spaces import EncoderSpace, Space, has_spaces, meta_serving
 from trifuse.indexer.embedded import QUERIES_PREFIX, EmbeddedField
 from trifuse.indexer.errors import ReembedRefused
 from trifuse.indexer.follow import Patience
@@ -92,7 +92,7 @@ def _past_queries_of(client: OpenSearch, held: Held) -> Iterator[Held]:
         queries = f"{QUERIES_PREFIX}{name}"
         if client.indices.exists(index=queries):
             found = read_index(client, queries)
-            if (found.meta.get("trifuse") or {}).get("fields"):
+            if has_spaces(found.meta):
                 yield found
 
 

@@ -17,6 +17,7 @@ import msgspec
 from trifuse.encoder.errors import SpaceMismatch
 from trifuse.encoder.spaces import Space, meta_serving, meta_with_space, serving_field, spaces_in_meta
 from trifuse.indexer.errors import IndexNotOurs, ReembedRefused
+from trifuse.indexer.ours import meta_with, meta_without, ours_in
 
 Step = Literal["none", "filling", "switched", "dropping"]
 Next = Literal["current", "tower", "begin", "resume", "switched"]
@@ -55,7 +56,7 @@ def read_stage(index: str, meta: Mapping[str, Any] | None) -> Stage:
             f"the index {index!r} has no vectors to make anew: add some with `trifuse attach {index}`"
         )
     stage = Stage(index, serving, spaces[serving])
-    note = (meta or {})["trifuse"].get("reembed")
+    note = ours_in(meta).get("reembed")
     try:
         if not note:
             return stage
@@ -106,21 +107,19 @@ def decide(stage: Stage, wanted: Space) -> Next:
 def meta_begun(meta: Mapping[str, Any], old: str, new: str, space: Space) -> dict[str, Any]:
     """`_meta` with one more field, while queries stay with the old one."""
     merged = meta_serving(meta_with_space(meta, new, space), old)
-    merged["trifuse"] = {**merged["trifuse"], "reembed": {"from": old, "to": new}}
-    return merged
+    return meta_with(merged, "reembed", {"from": old, "to": new})
 
 
 def meta_dropping(meta: Mapping[str, Any], field: str) -> dict[str, Any]:
     """`_meta` without a field that is going to be taken out of the documents; it says so."""
-    ours = dict(meta["trifuse"])
-    if field not in ours["fields"]:
+    fields = dict(ours_in(meta)["fields"])
+    if field not in fields:
         return dict(meta)
-    space = ours["fields"][field]
-    ours["fields"] = {name: value for name, value in ours["fields"].items() if name != field}
-    ours["reembed"] = {"dropping": {"field": field, "space": space}}
-    return {**meta, "trifuse": ours}
+    space = fields.pop(field)
+    note = {"dropping": {"field": field, "space": space}}
+    return meta_with(meta_with(meta, "fields", fields), "reembed", note)
 
 
 def meta_done(meta: Mapping[str, Any]) -> dict[str, Any]:
     """`_meta` with nothing under way."""
-    return {**meta, "trifuse": {key: value for key, value in meta["trifuse"].items() if key != "reembed"}}
+    return meta_without(meta, "reembed")

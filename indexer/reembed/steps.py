@@ -35,6 +35,7 @@ from trifuse.indexer.reembed.in_place import (
     switch_field,
 )
 from trifuse.indexer.reembed.stage import Next, Stage
+from trifuse.indexer.sentences.origin import link_in_meta
 
 
 def stage_of(client: OpenSearch, name: str) -> Stage:
@@ -239,7 +240,7 @@ def left_in_old_space(client: OpenSearch, name: str) -> list[tuple[str, str]]:
     They have a space of their own, and are embedded anew by their own name.
     """
     held = read_index(client, name)
-    linked = held.meta["trifuse"].get("sentences")
+    linked = link_in_meta(held.meta)
     if not linked or not client.indices.exists(index=linked):
         return []
     sentences = stage_of(client, linked)

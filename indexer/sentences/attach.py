@@ -15,14 +15,9 @@ from trifuse.indexer.ensure import ensure_index
 from trifuse.indexer.errors import IndexNotOurs
 from trifuse.indexer.mapping import SENTENCE_FILTERS, TRIAL_FIELDS, sentence_index, sentence_mapping
 from trifuse.indexer.meta import change_meta
+from trifuse.indexer.ours import meta_with
 from trifuse.indexer.sentences.filters import FilterFields, filter_fields
-from trifuse.indexer.sentences.origin import (
-    Origin,
-    link_in_meta,
-    meta_with,
-    meta_with_chosen,
-    meta_with_origin,
-)
+from trifuse.indexer.sentences.origin import Origin, link_in_meta, meta_with_chosen, meta_with_origin
 from trifuse.indexer.sentences.write import SENTENCE_TEMPLATE
 
 _OWNERS = ("analysis", "mapping", "similarity")

@@ -10,6 +10,8 @@ from typing import Any
 
 import msgspec
 
+from trifuse.indexer.ours import meta_with, ours_in
+
 
 class Origin(msgspec.Struct, frozen=True):
     """What sentences were made from.
@@ -36,7 +38,7 @@ class Origin(msgspec.Struct, frozen=True):
 
 def origin_in_meta(meta: Mapping[str, Any] | None) -> Origin | None:
     """The origin that an index's `_meta` names; None where it names none."""
-    known = ((meta or {}).get("trifuse") or {}).get("of")
+    known = ours_in(meta).get("of")
     return None if known is None else msgspec.convert(known, Origin)
 
 
@@ -54,10 +56,5 @@ def meta_with_chosen(meta: Mapping[str, Any] | None, origin: Origin) -> dict[str
 
 def link_in_meta(meta: Mapping[str, Any] | None) -> str | None:
     """The index of the sentences that the `_meta` of their parents' index names."""
-    known: str | None = ((meta or {}).get("trifuse") or {}).get("sentences")
+    known: str | None = ours_in(meta).get("sentences")
     return known
-
-
-def meta_with(meta: Mapping[str, Any] | None, key: str, value: Any) -> dict[str, Any]:
-    """`_meta` with one entry of ours set, and everything else kept."""
-    return {**(meta or {}), "trifuse": {**((meta or {}).get("trifuse") or {}), key: value}}

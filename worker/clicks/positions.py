@@ -11,17 +11,20 @@ log (`trifuse.worker.clicks.rates`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError
 
+from trifuse.indexer.meta import change_meta, read_meta
+from trifuse.indexer.ours import meta_with, ours_in
 from trifuse.worker.clicks.errors import BadCurve, NoEvents
 from trifuse.worker.clicks.indexes import events_index
 
 RANKS = 20
 """So many ranks have a rate; what is shown below them counts as not seen."""
+
+_KEY = "positions"
 
 DEFAULT_CURVE = tuple(0.3 / rank for rank in range(1, RANKS + 1))
 
@@ -52,11 +55,9 @@ def saved_curve(client: OpenSearch, index: str) -> tuple[float, ...] | None:
         BadCurve: what is kept is no curve.
     """
     try:
-        meta = _meta(client, events_index(index))
+        value = ours_in(read_meta(client, events_index(index))).get(_KEY)
     except NotFoundError:
         return None
-    ours = meta.get("trifuse")
-    value = ours.get("positions") if isinstance(ours, Mapping) else None
     return None if value is None else checked_curve(value)
 
 
@@ -66,20 +67,15 @@ def save_curve(client: OpenSearch, index: str, rates: Sequence[float]) -> None:
     Raises:
         BadCurve: these rates are no curve.
         NoEvents: there is no event index to keep it with.
+        IndexNotOurs: another program undoes it.
     """
-    rates = checked_curve(list(rates))
-    name = events_index(index)
+    kept = list(checked_curve(list(rates)))
     try:
-        meta = _meta(client, name)
+        change_meta(client, events_index(index), lambda meta: meta_with(meta, _KEY, kept))
     except NotFoundError:
         raise NoEvents(
             f"{index!r} has no click events: `trifuse clicks load FILE --index {index}` takes a log's"
         ) from None
-    ours = meta.get("trifuse")
-    merged = {**meta, "trifuse": {**(ours if isinstance(ours, Mapping) else {}), "positions": list(rates)}}
-    client.indices.put_mapping(index=name, body={"_meta": merged})  # which replaces `_meta` whole
-    if _meta(client, name) != merged:
-        raise BadCurve(f"the _meta of {name!r} was written by another at the same time: save the curve again")
 
 
 def checked_curve(value: object) -> tuple[float, ...]:
@@ -99,8 +95,3 @@ def checked_curve(value: object) -> tuple[float, ...]:
 
 def _is_rate(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0.0 <= value <= 1.0
-
-
-def _meta(client: OpenSearch, name: str) -> dict[str, Any]:
-    (found,) = client.indices.get_mapping(index=name).values()
-    return dict(found["mappings"].get("_meta") or {})
