@@ -14,7 +14,7 @@ from trifuse.indexer.cursors import read_cursors
 from trifuse.indexer.embedded import EmbeddedField, embedded_fields
 from trifuse.indexer.failures import FAILED_INDEX, Failure, failure_pages
 from trifuse.indexer.pending import embedded_query, empty_query, text_fields, wanted_mark
-from trifuse.indexer.reading import search
+from trifuse.indexer.reading import refresh, search
 from trifuse.indexer.retry import Retry
 from trifuse.indexer.scan import count_stale
 
@@ -106,7 +106,7 @@ def count_field(client: OpenSearch, target: EmbeddedField) -> Counts:
 
 def count_refreshed(client: OpenSearch, target: EmbeddedField) -> Counts:
     """The counts of one vector field, with all that was written until now."""
-    client.indices.refresh(index=f"{target.index},{FAILED_INDEX}", params={"ignore_unavailable": "true"})
+    refresh(client, f"{target.index},{FAILED_INDEX}")
     return count_field(client, target)
 
 

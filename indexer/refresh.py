@@ -21,6 +21,7 @@ import msgspec
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError, OpenSearchException
 
+from trifuse.indexer.errors import ServerUnavailable
 from trifuse.indexer.state import get_state, put_state
 
 LOAD_INTERVAL = "30001ms"
@@ -52,6 +53,25 @@ def _set(client: OpenSearch, index: str, interval: str | None) -> None:
     client.indices.put_settings(index=index, body={"index": {"refresh_interval": interval}})
 
 
+def owners_refresh(client: OpenSearch, index: str) -> str | None:
+    """The refresh interval that an index's owner has set, also while a load has another; None is the default.
+
+    Args:
+        index: a concrete index.
+    """
+    (setting,) = _settings(client, index)
+    if setting.interval != LOAD_INTERVAL:
+        return setting.interval
+    return _saved(client, setting)
+
+
+def _saved(client: OpenSearch, setting: _Setting) -> str | None:
+    """What a load has saved; OpenSearch's default where somebody deleted the state index."""
+    kept = get_state(client, "refresh", setting.uuid) or {"interval": None}
+    interval: str | None = kept["interval"]
+    return interval
+
+
 def save_refresh(client: OpenSearch, index: str) -> None:
     """Save the owner's refresh interval, then set the load's."""
     for setting in _settings(client, index):
@@ -71,19 +91,19 @@ def restore_refresh(client: OpenSearch, index: str) -> dict[str, str | None]:
     for setting in _settings(client, index):
         if setting.interval != LOAD_INTERVAL:
             continue
-        saved = get_state(client, "refresh", setting.uuid) or {"interval": None}
+        saved = _saved(client, setting)
         try:
-            _set(client, setting.index, saved["interval"])
+            _set(client, setting.index, saved)
         except NotFoundError:
             continue  # deleted meanwhile
-        restored[setting.index] = saved["interval"]
+        restored[setting.index] = saved
     return restored
 
 
 def pending_restores(client: OpenSearch, index: str = "*") -> dict[str, str | None]:
     """The owner's refresh interval, by index, where a load runs or was killed; None is the default."""
     return {
-        setting.index: (get_state(client, "refresh", setting.uuid) or {"interval": None})["interval"]
+        setting.index: _saved(client, setting)
         for setting in _settings(client, index)
         if setting.interval == LOAD_INTERVAL
     }
@@ -98,6 +118,6 @@ def rare_refreshes(client: OpenSearch, index: str) -> Iterator[None]:
     finally:
         try:
             restore_refresh(client, index)
-        except OpenSearchException as error:
+        except (OpenSearchException, ServerUnavailable) as error:
             # What ended the load is the better error; the state is kept for the next load or sync.
             _log.warning("refresh_interval of %s not restored yet, `trifuse sync` will: %s", index, error)

@@ -9,8 +9,12 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError, RequestError
 
 from trifuse.indexer.mapping import index_body
+from trifuse.indexer.retry import Retry, retrying
 
 STATE_INDEX = "trifuse-state"
+
+_RETRY = Retry(retries=3)
+"""A few seconds: a job of hours isn't ended by one moment without room, and an outage is still said soon."""
 
 _KEYWORD = {"type": "keyword"}
 
@@ -28,9 +32,15 @@ def state_body() -> dict[str, Any]:
 
 
 def get_state(client: OpenSearch, kind: str, key: str) -> dict[str, Any] | None:
-    """The value kept under that kind and key; None where there is none."""
+    """The value kept under that kind and key; None where there is none.
+
+    Raises:
+        ServerUnavailable: OpenSearch has no room for it, or doesn't answer.
+    """
     try:
-        found = client.get(index=STATE_INDEX, id=f"{kind}:{key}")
+        found = retrying(
+            lambda: client.get(index=STATE_INDEX, id=f"{kind}:{key}"), what=_what(kind), retry=_RETRY
+        )
     except NotFoundError:
         return None
     value: dict[str, Any] = found["_source"]["value"]
@@ -44,6 +54,9 @@ def put_state(client: OpenSearch, kind: str, key: str, value: dict[str, Any], *,
         kind: what is kept: `refresh`, `cursor`.
         key: of what; the UUID of an index where the value must not pass to a later index of the same name.
         index: the index that it is about, for people who look.
+
+    Raises:
+        ServerUnavailable: OpenSearch has no room for it, or doesn't answer.
     """
     if not client.indices.exists(index=STATE_INDEX):
         try:
@@ -52,7 +65,11 @@ def put_state(client: OpenSearch, kind: str, key: str, value: dict[str, Any], *,
             if error.error != "resource_already_exists_exception":
                 raise
     body = {"kind": kind, "index": index, "at": datetime.now(UTC).isoformat(), "value": value}
-    client.index(index=STATE_INDEX, id=f"{kind}:{key}", body=body)
+    retrying(
+        lambda: client.index(index=STATE_INDEX, id=f"{kind}:{key}", body=body),
+        what=_what(kind),
+        retry=_RETRY,
+    )
 
 
 def delete_state(client: OpenSearch, kind: str, key: str) -> None:
@@ -61,3 +78,7 @@ def delete_state(client: OpenSearch, kind: str, key: str) -> None:
         client.delete(index=STATE_INDEX, id=f"{kind}:{key}")
     except NotFoundError:
         return
+
+
+def _what(kind: str) -> str:
+    return f"the {kind} kept in the index {STATE_INDEX!r}"

@@ -13,7 +13,7 @@ from trifuse.encoder.marks import MARKS
 from trifuse.encoder.spaces import meta_with_space, meta_without_space, spaces_in_meta
 from trifuse.indexer.attach.plan import AttachPlan, PlannedIndex
 from trifuse.indexer.embedded import EmbeddedField
-from trifuse.indexer.errors import AttachRefused, IndexNotOurs
+from trifuse.indexer.errors import AttachRefused, IndexNotOurs, ServerUnavailable
 from trifuse.indexer.mapping import marks_property, vector_property
 from trifuse.indexer.meta import change_meta, read_meta
 from trifuse.indexer.state import delete_state, put_state
@@ -44,7 +44,7 @@ def apply_attach(client: OpenSearch, plan: AttachPlan) -> list[EmbeddedField]:
             continue
         try:
             _attach(client, index, plan)
-        except (TransportError, IndexNotOurs, AttachRefused) as error:
+        except (TransportError, ServerUnavailable, IndexNotOurs, AttachRefused) as error:
             for undone in [*done, index]:
                 _undo(client, undone, plan)
             reason = error.info if isinstance(error, TransportError) else error

@@ -34,7 +34,9 @@ def begin(
     space_field: tuple[str, Space],
     drop_fields: Iterable[str] = (),
 ) -> Copy:
-    """Make an empty copy of an index; or the unfinished one of the same source, alias and space.
+    """Make an empty copy of an index; or take up that of the same source, alias and space.
+
+    Two processes that begin the same at the same time go on with one copy.
 
     Args:
         source: an index, or an alias of one.
@@ -49,15 +51,27 @@ def begin(
     field, space = space_field
     drop = tuple(sorted(set(drop_fields) - {field}))
     of = _source(client, source)
-    _check_alias(client, alias, of.name)
+    copy = _begun(client, of, alias, space_field)
+    if copy is None:
+        _check_alias(client, alias, of.name)
+        told = {"source": of.name, "uuid": of.uuid, "alias": alias, "field": field, "drop": ",".join(drop)}
+        entry = {"settings": flat_settings(client, of.name), "mappings": of.mappings}
+        made = _make(client, of.name, copy_body(entry, field, space, drop, of=told))
+        copy = _begun(client, of, alias, space_field) or made
+        if copy.index != made.index:
+            client.indices.delete(index=made.index)
+    _try_rejected_again(client, copy)
+    return copy
+
+
+def _begun(client: OpenSearch, of: Index, alias: str, space_field: tuple[str, Space]) -> Copy | None:
+    """The oldest copy of this kind that isn't on its way back; None where there is none."""
+    field, space = space_field
     for copy in all_copies(client, of.name):
         same = (copy.source_uuid, copy.alias, copy.field, copy.space.id) == (of.uuid, alias, field, space.id)
-        if same and copy.standing.phase == "filling":
-            _try_rejected_again(client, copy)
+        if same and copy.standing.phase != "returning":
             return copy
-    told = {"source": of.name, "uuid": of.uuid, "alias": alias, "field": field, "drop": ",".join(drop)}
-    entry = {"settings": flat_settings(client, of.name), "mappings": of.mappings}
-    return _make(client, of.name, copy_body(entry, field, space, drop, of=told))
+    return None
 
 
 def _source(client: OpenSearch, source: str) -> Index:
@@ -98,18 +112,11 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _make(client: OpenSearch, source: str, body: dict[str, Any]) -> Copy:
-    base = base_name(source)
-    number = 2
-    while client.indices.exists(index=f"{base}-trifuse-{number}") or source == f"{base}-trifuse-{number}":
+    base, number = base_name(source), 2
+    while not _create(client, f"{base}-trifuse-{number}", body):
         number += 1
     index = f"{base}-trifuse-{number}"
-    door = door_name(index, 1)
-    try:
-        client.indices.create(index=index, body={**body, "aliases": {door: {}}})
-    except RequestError as error:
-        if error.error != "resource_already_exists_exception":
-            raise
-    given = set(client.indices.get_alias(index=index)[index]["aliases"]) - {door}
+    given = set(client.indices.get_alias(index=index)[index]["aliases"]) - {door_name(index, 1)}
     if given:
         client.indices.delete(index=index)
         raise CopyRefused(
@@ -117,6 +124,19 @@ def _make(client: OpenSearch, source: str, body: dict[str, Any]) -> Copy:
             "copy would be searched before it is complete: take the alias out of the template"
         )
     return find_copy(client, index)
+
+
+def _create(client: OpenSearch, index: str, body: Mapping[str, Any]) -> bool:
+    """Make it, with the alias that it is filled through; whether no index had its name."""
+    if client.indices.exists(index=index):
+        return False
+    try:
+        client.indices.create(index=index, body={**body, "aliases": {door_name(index, 1): {}}})
+    except RequestError as error:
+        if error.error == "resource_already_exists_exception":
+            return False  # another process was first
+        raise
+    return True
 
 
 def _try_rejected_again(client: OpenSearch, copy: Copy) -> None:

@@ -9,6 +9,7 @@ from opensearchpy import OpenSearch
 from trifuse.indexer.behind import is_on
 from trifuse.indexer.copying.body import PIPELINES
 from trifuse.indexer.errors import CopyRefused
+from trifuse.indexer.refresh import owners_refresh
 
 _WRITE = "index.blocks.write"
 _ALL = ("index.blocks.read_only", "index.blocks.read_only_allow_delete")
@@ -48,6 +49,8 @@ def unblock(client: OpenSearch, index: str) -> None:
 
 
 def give_settings(client: OpenSearch, source: str, copy: str) -> None:
-    """Give the copy what it did without while it was filled: the pipelines of its source."""
+    """Give the copy its source's pipelines, which it did without, and the refresh interval as it is now."""
     settings = flat_settings(client, source)
-    client.indices.put_settings(index=copy, body={name: settings.get(name, "_none") for name in PIPELINES})
+    given = {name: settings.get(name, "_none") for name in PIPELINES}
+    refresh = {"index.refresh_interval": owners_refresh(client, source)}
+    client.indices.put_settings(index=copy, body={**given, **refresh})

@@ -19,7 +19,7 @@ from trifuse.indexer.copying.check import content_faults, faults_of
 from trifuse.indexer.copying.copies import Copy, Standing, again, door_name, keep_standing
 from trifuse.indexer.copying.fill import catch_up
 from trifuse.indexer.cursors import read_shards
-from trifuse.indexer.errors import CopyRefused, CopyTaken
+from trifuse.indexer.errors import CopyRefused, CopyTaken, ServerUnavailable
 
 _PASSES = 5
 _LITTLE = 100
@@ -59,7 +59,7 @@ def switch(client: OpenSearch, copy: Copy) -> Copy:
         _move(client, copy)
     except BaseException:
         # Where even this fails, running it again finishes or reverts.
-        with contextlib.suppress(OpenSearchException):
+        with contextlib.suppress(OpenSearchException, ServerUnavailable):
             if has_moved(client, copy):
                 _settle(client, copy)
             else:

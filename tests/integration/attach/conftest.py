@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
-from opensearchpy import OpenSearch
-from opensearchpy.exceptions import RequestError
+from opensearchpy import OpenSearch, Urllib3HttpConnection
+from opensearchpy.exceptions import RequestError, TransportError
 
 from trifuse.encoder.templates import Role
 from trifuse.encoder.types import Encoder, Encoding
 from trifuse.indexer.attach import AttachPlan, apply_attach, plan_attach
 from trifuse.indexer.errors import AttachRefused
+from trifuse.indexer.retry import Retry
 from trifuse.indexer.sync import SyncReport, sync
 from trifuse.worker.embedding import embed
 
@@ -122,6 +124,50 @@ class Odd:
 def odd(encoder: Encoder) -> Odd:
     """An encoder that makes vectors that can't be used, for the texts that a test names."""
     return Odd(encoder)
+
+
+class Busy:
+    """An OpenSearch that has no room at first.
+
+    Args:
+        client: of it; each path that a test names is answered 429 twice, then it is let through.
+        refused: the paths that were.
+        pauses: the numbers of the attempts that were waited after, in place of waiting.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.refused: set[str] = set()
+        self.pauses: list[int] = []
+        self._pattern = re.compile("$^")
+        self._left: dict[tuple[str, str], int] = {}
+        self.client = OpenSearch(url, connection_class=self._connection(), max_retries=0)
+
+    def refuse(self, pattern: str) -> None:
+        """Refuse the paths of which the end is like this."""
+        self._pattern = re.compile(f"(?:{pattern})$")
+
+    def _connection(self) -> type[Urllib3HttpConnection]:
+        busy = self
+
+        class Connection(Urllib3HttpConnection):
+            def perform_request(self, method: str, url: str, *args: Any, **kwargs: Any) -> Any:
+                left = busy._left.setdefault((method, url), 2)
+                if left and busy._pattern.search(url):
+                    busy._left[method, url] = left - 1
+                    busy.refused.add(url)
+                    raise TransportError(429, "circuit_breaking_exception", {})
+                return super().perform_request(method, url, *args, **kwargs)
+
+        return Connection
+
+
+@pytest.fixture
+def busy(services: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Busy]:
+    """A server without room; nobody waits for it."""
+    made = Busy(services.opensearch_url)
+    monkeypatch.setattr(Retry, "pause", lambda self, attempt: made.pauses.append(attempt))
+    yield made
+    made.client.close()
 
 
 @pytest.fixture
