@@ -29,7 +29,6 @@ _PLAIN = frozenset(
         "float",
         "double",
         "scaled_float",
-        "flat_object",
     }
 )
 
@@ -58,7 +57,7 @@ def resolve(path: str, mappings: Mapping[str, Any]) -> Resolved:
     """
     properties = mappings.get("properties") or {}
     known = {leaf.path: leaf for leaf in leaves(properties)}
-    leaf = known.get(path)
+    leaf = known.get(path) or _in_flat(path, known)
     if leaf is None:
         raise _unknown(path, known)
     note = ""
@@ -84,7 +83,17 @@ def resolve(path: str, mappings: Mapping[str, Any]) -> Resolved:
         return Resolved(
             leaf.path, note or f"{leaf.path} is a {leaf.type}: its values are embedded as they are"
         )
+    if leaf.type == "flat_object":
+        raise Wrong(f"{leaf.path} is a flat_object", f"name paths in it: {leaf.path}.title")
     raise Wrong(f"{leaf.path} is a {leaf.type}, which holds no text", "name fields of text")
+
+
+def _in_flat(path: str, known: Mapping[str, Leaf]) -> Leaf | None:
+    """What a path names in a `flat_object`: a keyword, which isn't mapped by itself."""
+    parts = path.split(".")
+    above = (known.get(".".join(parts[:end])) for end in range(1, len(parts)))
+    flat = any(leaf is not None and leaf.type == "flat_object" for leaf in above)
+    return Leaf(path, {"type": "keyword"}) if flat else None
 
 
 def _unknown(path: str, known: Mapping[str, Leaf]) -> Wrong:

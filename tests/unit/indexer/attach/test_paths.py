@@ -17,6 +17,7 @@ MAPPINGS: dict[str, Any] = {
         "name": {"type": "alias", "path": "arms.label"},
         "arms": {"type": "nested", "properties": {"label": {"type": "text"}, "n": {"type": "integer"}}},
         "flag": {"type": "boolean"},
+        "extra": {"type": "flat_object"},
         "vector": {"type": "knn_vector", "dimension": 3},
     }
 }
@@ -30,6 +31,7 @@ MAPPINGS: dict[str, Any] = {
         ("name", "arms.label", True),
         ("arms.label", "arms.label", False),
         ("year", "year", True),
+        ("extra.note.text", "extra.note.text", True),
     ],
 )
 def test_resolved(path: str, resolved: str, noted: bool) -> None:
@@ -43,6 +45,7 @@ def test_resolved(path: str, resolved: str, noted: bool) -> None:
         ("all", "name its sources: title"),
         ("arms", "name fields in it: arms.label,arms.n"),
         ("flag", "name fields of text"),
+        ("extra", "name paths in it: extra.title"),
         ("vector", "name fields of text"),
         ("titles", "is title meant?"),
     ],
@@ -74,13 +77,14 @@ def test_kept_in_source(path: str, source: dict[str, Any], kept: bool) -> None:
 
 
 def test_counts() -> None:
-    """Seven fields at the top, one multi-field, two in the object."""
-    assert count_fields(MAPPINGS["properties"]) == 10
+    """Eight fields at the top, one multi-field, two in the object."""
+    assert count_fields(MAPPINGS["properties"]) == 11
 
 
 def test_leaves_and_copies() -> None:
     named = [leaf.path for leaf in leaves(MAPPINGS["properties"])]
-    assert named == ["title", "title.raw", "year", "all", "name", "arms.label", "arms.n", "flag", "vector"]
+    below = ["arms.label", "arms.n"]
+    assert named == ["title", "title.raw", "year", "all", "name", *below, "flag", "extra", "vector"]
     assert copied_from(MAPPINGS["properties"]) == {"all": ["title"]}
 
 
