@@ -245,6 +245,16 @@ def worker(_shared_worker: Worker) -> Worker:
     return _shared_worker
 
 
+@pytest.fixture
+def lonely_broker(services: Services) -> Iterator[str]:
+    """A database of the same Redis that no other worker takes messages from."""
+    url, _, number = services.broker_url.rpartition("/")
+    broker_url = f"{url}/{int(number) % 15 + 1}"
+    yield broker_url
+    with Redis.from_url(broker_url) as redis:
+        redis.flushdb()
+
+
 def pytest_collection_modifyitems(items: list[Any]) -> None:
     """Everything in this folder needs services, said or not."""
     here = Path(__file__).parent

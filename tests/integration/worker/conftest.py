@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 from opensearchpy import OpenSearch
-from redis import Redis
 
 from trifuse.encoder.marks import VECTOR_FIELD
 from trifuse.encoder.spaces import EncoderSpace, Space
@@ -125,13 +124,3 @@ def plain_index(client: OpenSearch) -> Callable[[str], str]:
         return name
 
     return make
-
-
-@pytest.fixture
-def lonely_broker(services: Any) -> Iterator[str]:
-    """A database of the same Redis that no other worker takes messages from."""
-    url, _, number = services.broker_url.rpartition("/")
-    broker_url = f"{url}/{int(number) % 15 + 1}"
-    yield broker_url
-    with Redis.from_url(broker_url) as redis:
-        redis.flushdb()
