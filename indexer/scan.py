@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 from opensearchpy import OpenSearch
@@ -64,10 +64,20 @@ class StaleCount(msgspec.Struct, frozen=True):
     complete: bool
 
 
-def scan(client: OpenSearch, target: EmbeddedField, *, retry: Retry = PATIENT) -> Iterator[Pending]:
+def scan(
+    client: OpenSearch,
+    target: EmbeddedField,
+    *,
+    retry: Retry = PATIENT,
+    between: Callable[[], None] | None = None,
+) -> Iterator[Pending]:
     """What is pending; documents that failed and are as they were then aren't.
 
     At its end it keeps how far the field was checked: up to the first document that it found stale.
+
+    Args:
+        between: called after each page that was checked for stale documents; what it raises ends the scan,
+            and the next one goes on there.
     """
     shards = _visible_shards(client, target.index, retry)
     query = missing_query(target)
@@ -76,17 +86,20 @@ def scan(client: OpenSearch, target: EmbeddedField, *, retry: Retry = PATIENT) -
         for page in found:
             yield from _pending(client, target, page, "missing", retry)
     cursors = read_cursors(client, target)
-    checked: dict[str, tuple[str, int]] = {}
+    checked = {key: reached for shard in shards if (reached := cursors.shards.get(key := str(shard.number)))}
     stale = 0
     for shard in shards:
         first: Pending | None = None
-        for changed in _stale_pages(client, target, shard, cursors.after(shard), retry):
+        for read_to, changed in _stale_pages(client, target, shard, cursors.after(shard), retry):
             first = first or next(iter(changed), None)
             stale += len(changed)
             yield from changed
-        # What is stale is to be found again until it is embedded: that moves it to the end.
-        reached = shard.checkpoint if first is None else first.seq_no - 1
-        checked[str(shard.number)] = (shard.history, reached)
+            if between is not None:
+                # What is stale is to be found again until it is embedded: that moves it to the end.
+                checked[str(shard.number)] = (shard.history, read_to if first is None else first.seq_no - 1)
+                keep_cursors(client, target, checked, stale=stale)
+                between()
+        checked[str(shard.number)] = (shard.history, shard.checkpoint if first is None else first.seq_no - 1)
     if checked != cursors.shards or stale != cursors.stale:
         keep_cursors(client, target, checked, stale=stale)
 
@@ -113,7 +126,7 @@ def changed(
     )
     for page in found:
         yield from _pending(client, target, page, "missing", retry)
-    for stale in _stale_pages(client, target, shard, after, retry):
+    for _, stale in _stale_pages(client, target, shard, after, retry):
         yield from stale
 
 
@@ -125,7 +138,7 @@ def count_stale(client: OpenSearch, target: EmbeddedField, *, most: int, retry: 
         after = cursors.after(shard)
         if shard.checkpoint - after > most:
             return StaleCount(cursors.stale, 0, complete=False)
-        found += [item for page in _stale_pages(client, target, shard, after, retry) for item in page]
+        found += [item for _, page in _stale_pages(client, target, shard, after, retry) for item in page]
     empty = sum(1 for item in found if item.mark is not None and item.mark.hash == EMPTY_HASH)
     return StaleCount(len(found) - empty, empty, complete=True)
 
@@ -139,8 +152,8 @@ def _visible_shards(client: OpenSearch, index: str, retry: Retry) -> list[Shard]
 
 def _stale_pages(
     client: OpenSearch, target: EmbeddedField, shard: Shard, after: int, retry: Retry
-) -> Iterator[list[Pending]]:
-    """Stale documents among those written after a number, page by page of what was read."""
+) -> Iterator[tuple[int, list[Pending]]]:
+    """Stale documents among those written after a number, page by page, with the last number of each."""
     if after >= shard.checkpoint:
         return
     for page in pages(
@@ -158,7 +171,7 @@ def _stale_pages(
             for found in page
             if mark_of(found.source, target.field) != wanted_mark(found.source, target.space)[1]
         ]
-        yield list(_pending(client, target, changed, "stale", retry))
+        yield page[-1].seq_no, list(_pending(client, target, changed, "stale", retry))
 
 
 def _pending(

@@ -7,7 +7,8 @@ sync ends with one valid vector for every document that has a text, or says what
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, islice
+from itertools import chain
+from typing import TYPE_CHECKING
 
 import msgspec
 from opensearchpy import OpenSearch
@@ -23,7 +24,11 @@ from trifuse.indexer.failures import FAILED_INDEX, failure_pages, forget_actions
 from trifuse.indexer.follow import Followed, Patience, follow, no_worker
 from trifuse.indexer.hints import Enqueue, Hint
 from trifuse.indexer.scan import scan
-from trifuse.indexer.upkeep import keep_belongings, restore_all, targets_of
+from trifuse.indexer.sentences import SentenceStep
+from trifuse.indexer.upkeep import keep_belongings, own_and_others, restore_all
+
+if TYPE_CHECKING:
+    from trifuse.indexer.copying.fill import CopyStep
 
 __all__ = ["Enqueue", "Hint", "Patience", "Progress", "SyncReport", "counts", "sync"]
 
@@ -72,11 +77,12 @@ def sync(
     retry_failed: bool = False,
     patience: Patience = Patience(),  # noqa: B008 - frozen
     listening: Callable[[Space], bool] | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[Progress | SentenceStep | CopyStep], None] | None = None,
 ) -> SyncReport:
     """Queue the documents that lack the vector of their text: of the index, its sentences, its past queries.
 
-    In every vector field of every index behind the name. Sentences are brought in step first.
+    In every vector field of every index behind the name: the indexes' own first, then those of sentences,
+    past queries and copies, after these were brought in step.
     Also puts back a refresh interval that a killed load has left behind; and where it waits, has the server
     merge the segments of past queries.
 
@@ -86,7 +92,7 @@ def sync(
         patience: how to wait.
         listening: tells whether a worker takes the tasks of a space; asked where nothing moves, and at the
             end of a sync that doesn't wait.
-        progress: told how far waiting has come.
+        progress: told how far waiting, splitting into sentences and copying have come.
 
     Raises:
         IndexMissing, IndexNotOurs, SpaceMismatch: the index can't be synced.
@@ -94,28 +100,79 @@ def sync(
         HintsUndelivered: the broker can't be reached, and sync doesn't wait for it.
         ServerUnavailable: OpenSearch was away for longer than a restart takes.
     """
-    try:
-        targets_of(client, index)
-        restore_all(client, index)
-        refused = keep_belongings(client, index)
-        targets = targets_of(client, index)  # sentences may have got their index only now
+    targets: list[EmbeddedField] = []
+    seen: list[Followed] = []
+    stuck = set()
+
+    def visit(target: EmbeddedField) -> None:
         if retry_failed:
-            for target in targets:
-                _forget(client, target)
+            _forget(client, target)
+        targets.append(target)
         if not wait:
-            seen = [_queue_all(client, target, enqueue, listening) for target in targets]
-            return _report(seen, [count_field(client, target) for target in targets], refused)
-        seen, stuck = [], set()
-        for target in targets:
-            if target.space.encoder not in stuck:
-                seen.append(sync_field(client, target, enqueue, patience, listening, progress))
+            seen.append(_queue_all(client, target, enqueue, listening))
+        elif target.space.encoder not in stuck:
+            seen.append(sync_field(client, target, enqueue, patience, listening, progress))
             if seen[-1].stalled:
                 stuck.add(target.space.encoder)  # others may have a worker
+
+    try:
+        refused = _visit_all(client, index, visit, progress)
+        if not wait:
+            return _report(seen, [count_field(client, target) for target in targets], refused)
         for name in {target.index for target in targets if target.index.startswith(QUERIES_PREFIX)}:
             _merge(client, name)
         return _report(seen, [count_refreshed(client, target) for target in targets], refused)
     except NotFoundError as error:
         raise IndexMissing(f"the index {index!r} was deleted while it was synced") from error
+
+
+def queue_pending(
+    client: OpenSearch,
+    index: str,
+    enqueue: Enqueue,
+    *,
+    busy: Callable[[Space], bool],
+    between: Callable[[], None],
+) -> None:
+    """A sync that doesn't wait or count, and may be ended early: the next one goes on where it was.
+
+    Args:
+        busy: tells of which spaces nothing is to be queued.
+        between: called after each piece of work; what it raises ends it.
+
+    Raises:
+        IndexMissing, IndexNotOurs, SpaceMismatch, HintsUndelivered, ServerUnavailable: as `sync`.
+    """
+
+    def visit(target: EmbeddedField) -> None:
+        if not busy(target.space):
+            _queue_all(client, target, enqueue, None, between)
+
+    _visit_all(client, index, visit, lambda _: between())
+
+
+def _visit_all(
+    client: OpenSearch,
+    index: str,
+    visit: Callable[[EmbeddedField], None],
+    progress: Callable[[Progress | SentenceStep | CopyStep], None] | None,
+) -> list[str]:
+    """See to every vector field that goes by a name, each after what it holds was brought in step.
+
+    An index's own come first: sentences of a large index take long to be made.
+
+    Returns:
+        What couldn't be brought in step.
+    """
+    own, _ = own_and_others(client, index)
+    restore_all(client, index)
+    for target in own:
+        visit(target)
+    refused = keep_belongings(client, index, progress=progress)
+    _, others = own_and_others(client, index)  # sentences may have got their index only now
+    for target in others:
+        visit(target)
+    return refused
 
 
 def _forget(client: OpenSearch, target: EmbeddedField) -> None:
@@ -131,12 +188,26 @@ def _queue_all(
     target: EmbeddedField,
     enqueue: Enqueue,
     listening: Callable[[Space], bool] | None,
+    between: Callable[[], None] | None = None,
 ) -> Followed:
-    seen = Followed()
-    found = scan(client, target)
-    while chunk := [item.hint for item in islice(found, _CHUNK)]:
-        enqueue(target.index, target.field, target.space, chunk)
-        seen.found += len(chunk)
+    seen, waiting = Followed(), list[Hint]()
+
+    def send() -> None:
+        if waiting:
+            enqueue(target.index, target.field, target.space, list(waiting))
+            seen.found += len(waiting)
+            waiting.clear()
+
+    def pause() -> None:
+        send()
+        if between is not None:
+            between()
+
+    for item in scan(client, target, between=pause if between else None):
+        waiting.append(item.hint)
+        if len(waiting) >= _CHUNK:
+            pause()
+    send()
     if seen.found and listening is not None and not listening(target.space):
         seen.stalled = no_worker(target.space)
     return seen

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from opensearchpy import OpenSearch
 
 from trifuse.indexer.embedded import EmbeddedField, companions, embedded_fields
 from trifuse.indexer.errors import CopyRefused, CopyTaken, IndexMissing, IndexNotOurs
 from trifuse.indexer.refresh import restore_refresh
-from trifuse.indexer.sentences import keep_sentences
+from trifuse.indexer.sentences import SentenceStep, keep_sentences
+
+if TYPE_CHECKING:
+    from trifuse.indexer.copying.fill import CopyStep
 
 
 def targets_of(client: OpenSearch, index: str) -> list[EmbeddedField]:
@@ -19,6 +25,16 @@ def targets_of(client: OpenSearch, index: str) -> list[EmbeddedField]:
         IndexMissing, IndexNotOurs, SpaceMismatch: as `embedded_fields`; an index may lack vectors that has a
             copy with some.
     """
+    own, others = own_and_others(client, index)
+    return [*own, *others]
+
+
+def own_and_others(client: OpenSearch, index: str) -> tuple[list[EmbeddedField], list[EmbeddedField]]:
+    """The vector fields of the indexes behind a name, and those of what belongs to them.
+
+    Raises:
+        IndexMissing, IndexNotOurs, SpaceMismatch: as `targets_of`.
+    """
     from trifuse.indexer.copying import copies_of  # which imports sync
 
     lacking: IndexNotOurs | None = None
@@ -29,8 +45,10 @@ def targets_of(client: OpenSearch, index: str) -> list[EmbeddedField]:
     copies = [copy.index for copy in copies_of(client, index)]
     if lacking is not None and not copies:
         raise lacking
-    others = [field for name in [*companions(client, index), *copies] for field in _fields(client, name)]
-    return list({(field.uuid, field.field): field for field in [*own, *others]}.values())
+    known = {(field.uuid, field.field) for field in own}
+    found = [field for name in [*companions(client, index), *copies] for field in _fields(client, name)]
+    others = {key: field for field in found if (key := (field.uuid, field.field)) not in known}
+    return own, list(others.values())
 
 
 def _fields(client: OpenSearch, name: str) -> list[EmbeddedField]:
@@ -47,10 +65,16 @@ def restore_all(client: OpenSearch, index: str) -> None:
         restore_refresh(client, name)
 
 
-def keep_belongings(client: OpenSearch, index: str) -> list[str]:
+def keep_belongings(
+    client: OpenSearch, index: str, *, progress: Callable[[SentenceStep | CopyStep], None] | None = None
+) -> list[str]:
     """Bring what is made from the index's documents in step with them, before it is looked for vectors.
 
     Sentences first; then unfinished copies, which takes long where one was only begun.
+
+    Args:
+        progress: told how far each has come, page by page; what it raises ends it there, to go on the next
+            time.
 
     Returns:
         What couldn't be done, a sentence each.
@@ -62,12 +86,12 @@ def keep_belongings(client: OpenSearch, index: str) -> list[str]:
     from trifuse.indexer.copying import catch_up, copies_of  # which import sync
 
     refused: list[str] = []
-    kept = keep_sentences(client, index)
+    kept = keep_sentences(client, index, progress=progress)
     if kept.failed:
         refused.append(f"sentences of {kept.failed:,} documents of {index!r} were refused: {kept.reason}")
     for copy in copies_of(client, index):
         try:
-            catch_up(client, copy)
+            catch_up(client, copy, progress=progress)
         except CopyTaken:
             continue  # it is being switched to: whoever does that has it caught up
         except CopyRefused as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
@@ -85,13 +86,21 @@ def configuration(settings: Settings) -> dict[str, Any]:
 
 
 def beat_schedule(sweep_s: int) -> dict[str, Any]:
-    """What `celery beat` sends: the sweep, every `sweep_s` seconds; nothing for 0.
+    """What `celery beat` sends: the sweep, at its start and every `sweep_s` seconds; nothing for 0.
 
     A message that no worker took before the next one comes is thrown away by who takes it then.
     """
     if not sweep_s:
         return {}
-    return {"sweep": {"task": SWEEP_TASK, "schedule": float(sweep_s), "options": {"expires": float(sweep_s)}}}
+    return {
+        "sweep": {
+            "task": SWEEP_TASK,
+            "schedule": float(sweep_s),
+            "options": {"expires": float(sweep_s)},
+            # Long ago: else beat waits for an interval after each of its starts.
+            "last_run_at": datetime.fromtimestamp(0, UTC),
+        }
+    }
 
 
 def create_app(settings: Settings | None = None) -> TrifuseCelery:

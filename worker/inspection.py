@@ -61,18 +61,6 @@ def is_listening(app: Celery, space: EncoderSpace, *, timeout_s: float = 2.0) ->
     return any(queue["name"] == queue_name(space) for listed in queues.values() for queue in listed)
 
 
-def runs_elsewhere(app: Celery, task: str, own_id: str, *, timeout_s: float = 2.0) -> bool:
-    """Whether a run of this task is under way that started before the one of `own_id`."""
-    active = _ask(app, "active", timeout_s)
-    runs = {
-        item["id"]: (item["time_start"] or 0.0, item["id"])
-        for listed in active.values()
-        for item in listed
-        if item["name"] == task
-    }
-    return own_id in runs and min(runs.values()) != runs[own_id]
-
-
 def _ask(app: Celery, command: str, timeout_s: float) -> dict[str, Any]:
     """Node to reply."""
     try:

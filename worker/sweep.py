@@ -2,11 +2,16 @@
 
 It makes up for messages that were lost, and for documents that others wrote. It queues nothing for workers
 that still have something to do: what is pending stays so, and the next sweep finds it.
+
+A large index, its sentences or its copy take long. So a sweep works for a slice of time, and goes on in the
+next: a worker with one process embeds in between.
 """
 
 from __future__ import annotations
 
 import logging
+import random
+import time
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -17,55 +22,89 @@ from trifuse.encoder.errors import TrifuseError
 from trifuse.encoder.spaces import Space
 from trifuse.indexer.embedded import companions, embedded_fields, embedded_indexes
 from trifuse.indexer.hints import Enqueue, Hint, queue_name
-from trifuse.indexer.sync import sync
+from trifuse.indexer.sync import queue_pending
 
 logger = logging.getLogger(__name__)
 
 SWEEP_TASK = "trifuse.sweep"
+SLICE_S = 5.0
+"""How long a sweep works at a time, about: until the page that is under way then is done."""
 
 
 class SweepReport(msgspec.Struct, frozen=True):
-    """What a sweep did, by the names of the indexes.
+    """What a slice of a sweep did, by the names of the indexes.
 
     Args:
         swept: were looked through, with how many documents were queued.
         busy: were left for the next sweep: the queues of all their spaces still hold messages.
         failed: couldn't be looked through, each with the reason.
+        todo: are left for the next slice.
+        took_s: seconds.
     """
 
     swept: dict[str, int]
     busy: tuple[str, ...]
     failed: dict[str, str]
+    todo: tuple[str, ...]
+    took_s: float
 
 
-def sweep(client: OpenSearch, enqueue: Enqueue, waiting: Callable[[str], int]) -> SweepReport:
+class _SliceOver(Exception):
+    """The time is up."""
+
+
+def sweep(
+    client: OpenSearch,
+    enqueue: Enqueue,
+    waiting: Callable[[str], int],
+    *,
+    names: Sequence[str] | None = None,
+    slice_s: float = SLICE_S,
+    clock: Callable[[], float] = time.monotonic,
+) -> SweepReport:
     """Queue what is pending in every index with vectors; one that fails doesn't stop the others.
 
     Args:
         enqueue: queues documents.
         waiting: how many messages wait in a queue; asked once for each, before anything is queued.
+        names: the indexes that an earlier slice has left; None takes all, in an order of chance, so that none
+            always comes last.
+        slice_s: what isn't done after so many seconds is left.
 
     Raises:
         TransportError: OpenSearch doesn't say which indexes there are.
         HintsUndelivered: by `waiting`, where the broker can't be reached.
     """
+    began = clock()
+
+    def between() -> None:
+        if clock() - began >= slice_s:
+            raise _SliceOver
+
     busy = _Busy(waiting)
     swept: dict[str, int] = {}
     left: list[str] = []
     failed: dict[str, str] = {}
-    for name in _own_indexes(client):
-        counted = _Counted(enqueue, busy)
+    found = _own_indexes(client) if names is None else list(names)
+    todo = random.sample(found, len(found)) if names is None else found
+    while todo:
+        name, *todo = todo
+        counted = _Counted(enqueue)
         try:
             if all(busy(field.space) for field in embedded_fields(client, name)):
                 left.append(name)
-                continue
-            sync(client, name, counted)
+            else:
+                queue_pending(client, name, counted, busy=busy, between=between)
+                swept[name] = counted.queued
+            between()
+        except _SliceOver:
+            if name not in swept and name not in left:
+                todo.append(name)  # others aren't to wait for a large one
+            break
         except (OpenSearchException, TrifuseError) as error:
             logger.warning("the index %r was left out of the sweep: %s", name, error)
             failed[name] = str(error)
-        else:
-            swept[name] = counted.queued
-    return SweepReport(swept, tuple(left), failed)
+    return SweepReport(swept, tuple(left), failed, tuple(todo), clock() - began)
 
 
 class _Busy:
@@ -83,17 +122,15 @@ class _Busy:
 
 
 class _Counted:
-    """Queues for spaces that aren't busy, and counts."""
+    """Queues, and counts."""
 
-    def __init__(self, enqueue: Enqueue, busy: _Busy) -> None:
+    def __init__(self, enqueue: Enqueue) -> None:
         self._enqueue = enqueue
-        self._busy = busy
         self.queued = 0
 
     def __call__(self, index: str, field: str, space: Space, ids: Sequence[Hint]) -> None:
-        if not self._busy(space):
-            self._enqueue(index, field, space, ids)
-            self.queued += len(ids)
+        self._enqueue(index, field, space, ids)
+        self.queued += len(ids)
 
 
 def _own_indexes(client: OpenSearch) -> list[str]:

@@ -17,12 +17,15 @@ from trifuse.indexer.retry import worth_retrying
 from trifuse.worker.deliveries import GIVE_UP_AT, SPLIT_AT, redelivery
 from trifuse.worker.embedding import embed, give_up
 from trifuse.worker.enqueue import EMBED_TASK, celery_enqueue, messages_waiting
-from trifuse.worker.inspection import runs_elsewhere
 from trifuse.worker.sweep import SWEEP_TASK, sweep
+from trifuse.worker.turns import end_turns, take_turn
 
 logger = logging.getLogger(__name__)
 
 MAX_RETRIES = 8
+SWEEP_REST = 3
+"""A sweep works a quarter of the time: the rest of a process's time is for embedding."""
+
 _KILLS = "the process that embedded it was killed {} times: too little memory for it?"
 
 
@@ -80,19 +83,42 @@ def embed_task(self: Any, index: str, field: str, ids: list[Any]) -> None:
 
 
 @shared_task(bind=True, name=SWEEP_TASK, ignore_result=True, acks_late=False)  # type: ignore[untyped-decorator]
-def sweep_task(self: Any) -> None:
+def sweep_task(self: Any, names: list[str] | None = None, sweep_id: str | None = None) -> None:
     """Queue what lacks its vector in every index. One that is lost isn't sent again: the next one comes.
 
-    Where an earlier one is still at it (a copy may take hours to be caught up) nothing is done: sweeps must
-    not take all of a worker's processes.
+    After a slice of time it sends itself the rest, so that what waits meanwhile is embedded. Where an earlier
+    sweep is still at it (a copy may take hours to be caught up) nothing is done.
+
+    Args:
+        names: the indexes that are left, in the order to take them; None begins a sweep.
+        sweep_id: of the sweep that this goes on with.
     """
-    if runs_elsewhere(self.app, SWEEP_TASK, self.request.id):
+    redis_url, sweep_id = self.app.resources.settings.redis_url, sweep_id or self.request.id
+    if not take_turn(redis_url, sweep_id, begins=names is None):
         logger.info("sweep: another one is under way")
         return
-    report = sweep(
-        self.app.resources.client(), celery_enqueue(self.app), lambda queue: messages_waiting(self.app, queue)
+    report = None
+    try:
+        report = sweep(
+            self.app.resources.client(),
+            celery_enqueue(self.app),
+            lambda queue: messages_waiting(self.app, queue),
+            names=names,
+        )
+    finally:
+        if report is None or not report.todo:
+            end_turns(redis_url, sweep_id)
+    logger.info(
+        "sweep: queued %s; left busy %s, failed %s, for later %s",
+        report.swept,
+        report.busy,
+        list(report.failed),
+        report.todo,
     )
-    logger.info("sweep: queued %s; left busy %s, failed %s", report.swept, report.busy, list(report.failed))
+    if report.todo:
+        self.apply_async(
+            kwargs={"names": list(report.todo), "sweep_id": sweep_id}, countdown=SWEEP_REST * report.took_s
+        )
 
 
 def is_transient(error: Exception) -> bool:

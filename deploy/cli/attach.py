@@ -160,7 +160,7 @@ def _attach(
         return
     apply_attach(client, plan)
     _add_sentences(client, plan.name, plan, filters)
-    with progress_bars(shown=wait) as step:
+    with progress_bars() as step:
         report = sync(client, plan.name, enqueue, wait=wait, listening=listening, progress=step)
     _tell(report, plan, as_json=as_json)
     if not as_json and not wait:
@@ -188,7 +188,7 @@ def _copy(
     alias = plan.alias or plan.name
     copy = begin(client, plan.name, alias=alias, space_field=(plan.field, plan.space))
     _add_sentences(client, copy.index, plan, filters)
-    with progress_bars(shown=True) as step, terminable():
+    with progress_bars() as step, terminable():
         report = complete(client, copy, enqueue, listening=listening, progress=step)
     _tell(report, plan, as_json=as_json)
     if not report.switched:

@@ -157,7 +157,7 @@ def _work(
 ) -> Filled:
     """Fill or switch, with bars on stderr."""
     enqueue, listening = queueing(settings)
-    with progress_bars(shown=True) as step, terminable():
+    with progress_bars() as step, terminable():
         return job(client, index, enqueue, listening=listening, progress=step, **how)
 
 

@@ -37,10 +37,17 @@ from trifuse.deploy.cli.watching import keep_watch
 from trifuse.deploy.config import opensearch_client, require_opensearch, resolve
 from trifuse.indexer.copying.complete import Step
 from trifuse.indexer.copying.fill import CopyStep
+from trifuse.indexer.sentences import SentenceStep
+from trifuse.indexer.sync import Progress as Vectors
 from trifuse.indexer.sync import SyncReport, sync
 
 _KEYS = ("pending", "embedded", "skipped", "failed")
 _SAID = {"skipped": "nothing to do for"}
+_BARS: dict[type[Step], str] = {
+    CopyStep: "copying to {}",
+    SentenceStep: "splitting into {}",
+    Vectors: "{}",
+}
 
 IndexArgument = Annotated[
     str, typer.Argument(metavar="INDEX", help="The index, or an alias.", callback=index_name)
@@ -91,7 +98,7 @@ def sync_command(
     if watch:
         keep_watch(client, index, enqueue, interval_s=interval, listening=listening, as_json=as_json)
         return
-    with progress_bars(shown=wait) as step:
+    with progress_bars() as step:
         report = sync(
             client,
             index,
@@ -124,11 +131,8 @@ def end_sync(index: str, report: SyncReport, *, waited: bool) -> None:
 
 
 @contextmanager
-def progress_bars(*, shown: bool) -> Iterator[Callable[[Step], None] | None]:
-    """A bar on stderr for an index that is embedded, or copied to; None where nothing is waited for."""
-    if not shown:
-        yield None
-        return
+def progress_bars() -> Iterator[Callable[[Step], None]]:
+    """A bar on stderr for each index that is embedded, split or copied."""
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -141,11 +145,10 @@ def progress_bars(*, shown: bool) -> Iterator[Callable[[Step], None] | None]:
         bars: dict[str, TaskID] = {}
 
         def step(now: Step) -> None:
-            copied = isinstance(now, CopyStep)
-            total = now.total if isinstance(now, CopyStep) else now.pending
+            total = now.pending if isinstance(now, Vectors) else now.total
             if not total:
                 return
-            name = f"copying to {now.index}" if copied else now.index
+            name = _BARS[type(now)].format(now.index)
             if name not in bars:
                 bars[name] = progress.add_task(name, total=total)
             progress.update(bars[name], total=total, completed=now.done)

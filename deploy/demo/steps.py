@@ -16,6 +16,7 @@ from trifuse.deploy.demo.report import Early
 from trifuse.deploy.demo.sample import write_shifted_clicks
 from trifuse.deploy.demo.stack import Stack
 from trifuse.deploy.errors import DemoFailed
+from trifuse.indexer.copying.complete import Step
 from trifuse.indexer.load import load
 from trifuse.indexer.mapping import sentence_index
 from trifuse.indexer.readers import Record, read_trials
@@ -68,8 +69,8 @@ def wait_for_vectors(stack: Stack, index: str, show: Stage) -> SyncReport:
     """
     totals: dict[str, int] = {}
 
-    def tell(seen: Progress) -> None:
-        if seen.pending:
+    def tell(seen: Step) -> None:
+        if isinstance(seen, Progress) and seen.pending:
             totals[seen.index] = seen.pending
             show(f"vectors of {seen.index}", seen.done, seen.pending)
 

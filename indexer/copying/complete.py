@@ -11,16 +11,18 @@ from trifuse.encoder.spaces import Space
 from trifuse.indexer.copying.check import faults_of
 from trifuse.indexer.copying.copies import Copy, again
 from trifuse.indexer.copying.fill import Caught, CopyStep, catch_up
+from trifuse.indexer.copying.switch import has_moved
 from trifuse.indexer.copying.switch import switch as switch_to
 from trifuse.indexer.errors import CopyRefused, CopyTaken
 from trifuse.indexer.follow import Patience
 from trifuse.indexer.hints import Enqueue
+from trifuse.indexer.sentences import SentenceStep
 from trifuse.indexer.sync import Progress, SyncReport, sync
 
 _ROUNDS = 10
 """How often it is caught up and embedded before an owner who writes all the time is found too fast."""
 
-Step = CopyStep | Progress
+Step = CopyStep | Progress | SentenceStep
 
 
 class CopyReport(msgspec.Struct, frozen=True):
@@ -68,6 +70,8 @@ def complete(
     """
     total, embedded, seen = Caught(), 0, SyncReport(0, 0, 0, 0)
     faults: list[str] = []
+    if again(client, copy).standing.phase == "switching" and has_moved(client, copy):
+        switch_to(client, copy)  # a process was killed in the moment after
     for _ in range(_ROUNDS):
         try:
             caught = catch_up(client, copy, progress=progress)

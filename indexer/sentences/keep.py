@@ -12,7 +12,7 @@ from trifuse.encoder.spaces import serving_field, spaces_in_meta
 from trifuse.indexer.behind import Index, indexes_behind, is_on
 from trifuse.indexer.errors import IndexMissing
 from trifuse.indexer.meta import change_meta
-from trifuse.indexer.sentences.keeper import Keeper, SentenceReport
+from trifuse.indexer.sentences.keeper import Keeper, SentenceReport, SentenceStep
 from trifuse.indexer.sentences.origin import Origin, link_in_meta, meta_with_origin, origin_in_meta
 
 
@@ -21,7 +21,7 @@ def keep_sentences(
     index: str,
     *,
     full: bool = False,
-    progress: Callable[[SentenceReport], None] | None = None,
+    progress: Callable[[SentenceStep], None] | None = None,
 ) -> SentenceReport:
     """Bring the sentences of an index, or of each one behind an alias, in step with their parents.
 
@@ -30,7 +30,8 @@ def keep_sentences(
 
     Args:
         full: read all parents, and compare all ids.
-        progress: told what was done so far, page by page.
+        progress: told how far it has come, page by page; what it raises ends it there, and the next one goes
+            on.
 
     Raises:
         IndexMissing: there is no such index.
@@ -42,9 +43,9 @@ def keep_sentences(
         keeper = _keeper(client, parent)
         if keeper is None:
             continue
-        for done in keeper.run(full=full):
+        for step in keeper.run(full=full):
             if progress is not None:
-                progress(report + done)
+                progress(step)
         report = report + keeper.report
     return report
 

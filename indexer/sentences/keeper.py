@@ -68,6 +68,20 @@ class SentenceReport(msgspec.Struct, frozen=True):
         )
 
 
+class SentenceStep(msgspec.Struct, frozen=True):
+    """How far the sentences of an index have come.
+
+    Args:
+        index: the index of the sentences.
+        total: parents that were written since the last pass.
+        done: how many of these were split.
+    """
+
+    index: str
+    total: int
+    done: int
+
+
 class _State(msgspec.Struct):
     """How far the sentences of one origin are kept.
 
@@ -75,11 +89,13 @@ class _State(msgspec.Struct):
         shards: as in `Cursors`.
         documents: how many parents there were when ids were compared, or later.
         compared: when that was, seconds since 1970; 0 if never.
+        comparing: the last parent that was compared, of a comparison that didn't come to its end.
     """
 
     shards: dict[str, tuple[str, int]] = {}
     documents: int = 0
     compared: float = 0.0
+    comparing: dict[str, str | None] | None = None
 
 
 class Keeper:
@@ -110,13 +126,15 @@ class Keeper:
         counts = self._writer.counts
         return SentenceReport(counts.indexed, counts.unchanged, counts.deleted, self._failed, self._reason)
 
-    def run(self, *, full: bool) -> Iterator[SentenceReport]:
-        """One pass; the report so far after each page."""
+    def run(self, *, full: bool) -> Iterator[SentenceStep]:
+        """One pass; how far it is after each page, where it may be left to go on the next time."""
         if full:
             delete_state(self._client, KIND, self._key)
         kept = get_state(self._client, KIND, self._key)
         state = _State() if kept is None else msgspec.convert(kept, _State)
-        for shard in self._changed(state):
+        changed = self._changed(state)
+        total, done = sum(self._count(shard, state) for shard in changed), 0
+        for shard in changed:
             for page in pages(
                 self._client,
                 self._index,
@@ -129,14 +147,17 @@ class Keeper:
             ):
                 self._write(page)
                 self._keep(state, shard, page[-1].seq_no)
-                yield self.report
+                done += len(page)
+                yield SentenceStep(self._sentences, max(total, done), done)
             self._keep(state, shard, shard.checkpoint)
-        documents = self._count()
+        documents = self._documents()
         due = not 0 <= time.time() - state.compared < COMPARE_EVERY_S
-        if due or documents < state.documents:
-            for _ in self._compare():
-                yield self.report
-            state.compared = time.time()
+        if due or state.comparing or documents < state.documents:
+            for last in self._compare(state.comparing):
+                state.comparing = last
+                self._put(state, state.documents)
+                yield SentenceStep(self._sentences, total, total)
+            state.compared, state.comparing = time.time(), None
             self._put(state, documents)
         elif documents != state.documents:
             self._put(state, documents)
@@ -196,22 +217,22 @@ class Keeper:
         ]
         return get_documents(self._client, self._index, documents)
 
-    def _compare(self) -> Iterator[None]:
-        """Remove the sentences of parents that are gone."""
-        for parents in self._parents():
+    def _compare(self, after: dict[str, str | None] | None) -> Iterator[dict[str, str | None]]:
+        """Remove the sentences of parents that are gone; the last of each page of parents."""
+        for parents in self._parents(after):
             items = self._get(parents, source=False)
             self._write(
                 [parent for parent, item in zip(parents, items, strict=True) if not item.get("found")]
             )
-            yield
+            yield {"id": parents[-1].id, "routing": parents[-1].routing}
 
-    def _parents(self) -> Iterator[list[Found]]:
-        """The parents that the sentences name, page by page, as if they were gone."""
+    def _parents(self, after: dict[str, str | None] | None) -> Iterator[list[Found]]:
+        """The parents after this one that the sentences name, page by page, as if they were gone."""
         sources = [
             {"id": {"terms": {"field": "parent_id"}}},
             {"routing": {"terms": {"field": "parent_routing", "missing_bucket": True}}},
         ]
-        composite: dict[str, Any] = {"size": _IDS, "sources": sources}
+        composite: dict[str, Any] = {"size": _IDS, "sources": sources, **({"after": after} if after else {})}
         body = {"size": 0, "aggs": {"parents": {"composite": composite}}}
         refresh(self._client, self._sentences)
         while True:
@@ -224,7 +245,17 @@ class Keeper:
                 return
             composite["after"] = found["after_key"]
 
-    def _count(self) -> int:
+    def _count(self, shard: Shard, state: _State) -> int:
+        """Parents of a shard that were written since."""
+        body = {
+            "query": {"range": {"_seq_no": {"gt": shard.after(state.shards), "lte": shard.checkpoint}}},
+            "size": 0,
+            "track_total_hits": True,
+        }
+        params = {"preference": f"_shards:{shard.number}|_primary"}
+        return int(search(self._client, self._index, body, params=params)["hits"]["total"]["value"])
+
+    def _documents(self) -> int:
         counted: dict[str, Any] = retrying(
             lambda: self._client.count(index=self._index),
             what=f"counting the documents of the index {self._index!r}",

@@ -15,7 +15,14 @@ from trifuse.indexer.errors import IndexNotOurs
 from trifuse.indexer.load import load
 from trifuse.indexer.mapping import sentence_mapping
 from trifuse.indexer.readers import Record
-from trifuse.indexer.sentences import SentenceReport, attach_sentences, estimate, keep_sentences, keeper
+from trifuse.indexer.sentences import (
+    SentenceReport,
+    SentenceStep,
+    attach_sentences,
+    estimate,
+    keep_sentences,
+    keeper,
+)
 from trifuse.indexer.sentences.write import SENTENCE_TEMPLATE
 from trifuse.indexer.trial import TRIAL_TEMPLATE, Trial
 
@@ -196,8 +203,9 @@ def test_interrupted_between_pages_it_goes_on_there(
     class Interrupted(Exception):
         pass
 
-    def stop(report: SentenceReport) -> None:
-        if report.written >= 6:
+    def stop(step: SentenceStep) -> None:
+        if step.done >= 6:
+            assert step == SentenceStep(name, total=20, done=6)
             raise Interrupted
 
     with pytest.raises(Interrupted):
@@ -207,6 +215,34 @@ def test_interrupted_between_pages_it_goes_on_there(
     assert report.written >= 14
     assert report.unchanged + report.written <= 20  # what was done isn't read again
     assert texts(client, name) == sorted([*(f"Doc {number}." for number in range(1, 20)), "Edited."])
+
+
+def test_a_comparison_that_is_ended_early_goes_on_behind_the_parents_it_has_seen(
+    client: OpenSearch, index_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "_IDS", 2)
+    make(client, index_name)
+    for number in range(6):
+        put(client, index_name, str(number), body=f"Doc {number}.")
+    name = attach(client, index_name)
+    keep_sentences(client, index_name)
+    for number in range(6):
+        client.delete(index=index_name, id=str(number), params={"refresh": "true"})
+
+    class Interrupted(Exception):
+        pass
+
+    def stop(step: SentenceStep) -> None:
+        raise Interrupted
+
+    left = []
+    for _ in range(3):
+        with pytest.raises(Interrupted):
+            keep_sentences(client, index_name, progress=stop)
+        left.append(texts(client, name))
+    # deletions count as writes, of nothing: only the comparison has pages, of two parents each
+    assert left == [[f"Doc {number}." for number in range(first, 6)] for first in (2, 4, 6)]
+    assert keep_sentences(client, index_name) == SentenceReport()
 
 
 def test_a_parent_that_is_written_meanwhile_is_split_again(

@@ -15,14 +15,18 @@ from trifuse.deploy.local.workers import start_beat
 from trifuse.encoder.marks import VECTOR_FIELD
 from trifuse.encoder.spaces import Space
 from trifuse.encoder.templates import TextTemplate
+from trifuse.indexer import pending
 from trifuse.indexer.counts import counts
 from trifuse.indexer.hints import Hint, queue_name
 from trifuse.indexer.mapping import index_body
+from trifuse.indexer.sentences import attach_sentences, keeper
 from trifuse.worker import sweep as module
 from trifuse.worker.app import create_app
+from trifuse.worker.embedding import embed
 from trifuse.worker.enqueue import celery_enqueue, messages_waiting
 from trifuse.worker.settings import Settings
 from trifuse.worker.sweep import sweep
+from trifuse.worker.turns import LIFETIME_S, end_turns, take_turn
 
 
 class Queue:
@@ -60,7 +64,9 @@ def test_what_is_pending_is_queued_in_every_index_and_a_bad_one_stops_none(
 
     report = sweep(client, queue, nobody)
 
-    assert queue.hints == [(f"{index_name}-{suffix}", VECTOR_FIELD, ("1", None)) for suffix in "bc"]
+    hints = [(f"{index_name}-{suffix}", VECTOR_FIELD, ("1", None)) for suffix in "bc"]
+    assert sorted(queue.hints) == hints  # in an order of chance
+    assert report.todo == ()
     assert report.swept == {f"{index_name}-b": 1, f"{index_name}-c": 1}
     assert list(report.failed) == [f"{index_name}-a"]
     assert f"{index_name}-a" in caplog.text
@@ -88,6 +94,91 @@ def test_a_space_whose_queue_holds_messages_gets_no_more(
     queue = Queue()
     report = sweep(client, queue, waiting)
     assert (report.busy, queue.hints, asked) == ((index_name,), [], [queue_name(library.space.encoder)])
+
+
+class Clock:
+    """A second passes with every look at it."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
+def test_a_slice_of_time_leaves_the_other_indexes_to_the_next(
+    client: OpenSearch, make_library: Callable[..., Any], index_name: str
+) -> None:
+    for suffix in "abc":
+        make_library(f"{index_name}-{suffix}").put("1", "The lighthouse")
+    queue = Queue()
+    names: Sequence[str] | None = None
+    for done in (1, 2, 3):
+        report = sweep(client, queue, nobody, names=names, slice_s=1.0, clock=Clock())
+        assert (len(report.swept), len(report.todo)) == (1, 3 - done)
+        names = report.todo
+    assert sorted(index for index, _, _ in queue.hints) == [f"{index_name}-{suffix}" for suffix in "abc"]
+
+
+def test_a_large_index_is_left_in_its_midst_and_gone_on_with(
+    client: OpenSearch,
+    make_library: Callable[..., Any],
+    index_name: str,
+    hash_encoder: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Six documents that are in order but the fourth, looked through a few at a time; and their sentences."""
+    monkeypatch.setattr(pending, "_FIRST_PAGE", 2)
+    monkeypatch.setattr(keeper, "PAGE", 2)
+    library = make_library(index_name)
+    for number in range(6):
+        library.put(str(number), f"Volume {number}.")
+    hints = [(str(number), None) for number in range(6)]
+    embed(client, hash_encoder, index_name, VECTOR_FIELD, hints)
+    for number in range(6):
+        library.edit(str(number), **({"title": "Another"} if number == 3 else {"shelf": 2}))
+    (name,) = attach_sentences(client, index_name, text=["title"], encoder=library.space.encoder)
+    queue = Queue()
+
+    def embed_stale(index: str, field: str, space: Space, ids: Sequence[Hint]) -> None:
+        queue(index, field, space, ids)
+        embed(client, hash_encoder, index, field, ids)
+
+    slices = 0
+    names: Sequence[str] | None = [index_name]
+    while names:
+        report = sweep(client, embed_stale, nobody, names=names, slice_s=1.0, clock=Clock())
+        names, slices = report.todo, slices + 1
+        assert slices < 30
+    assert slices > 5  # two pages of documents, three of parents, and each is a slice of its own
+    assert queue.hints[0] == (index_name, VECTOR_FIELD, ("3", None))
+    assert sorted({hint for index, _, hint in queue.hints if index == name}) == [
+        (f"{number}#title#0", None) for number in range(6)
+    ]
+    assert [hint for index, _, hint in queue.hints if index == index_name] == [("3", None)]
+
+
+def test_a_sweep_goes_on_by_messages_and_no_other_begins_beside_it(services: Any, redis_client: Any) -> None:
+    redis_client.delete("trifuse:sweep")
+    url = services.redis_url
+    assert take_turn(url, "first", begins=True)
+    assert not take_turn(url, "second", begins=True)
+    assert take_turn(url, "first", begins=False)
+    assert 0 < redis_client.ttl("trifuse:sweep") <= LIFETIME_S
+    end_turns(url, "second")
+    assert not take_turn(url, "second", begins=True)
+    end_turns(url, "first")
+    assert take_turn(url, "second", begins=True)
+    assert not take_turn(url, "first", begins=False)  # one that was thought dead
+    end_turns(url, "second")
+
+
+def test_without_redis_a_sweep_begins_and_none_goes_on() -> None:
+    nowhere = "redis://127.0.0.1:1/0"
+    assert take_turn(nowhere, "first", begins=True)
+    assert not take_turn(nowhere, "first", begins=False)
+    end_turns(nowhere, "first")
 
 
 def test_messages_that_wait_are_counted(services: Any, library: Any, lonely_broker: str) -> None:

@@ -18,7 +18,7 @@ from trifuse.indexer.errors import FieldDetached, HintsUndelivered, IndexMissing
 from trifuse.indexer.failures import FAILED_INDEX
 from trifuse.indexer.hints import Hint
 from trifuse.indexer.refresh import LOAD_INTERVAL, save_refresh
-from trifuse.indexer.sentences import attach_sentences
+from trifuse.indexer.sentences import SentenceStep, attach_sentences
 from trifuse.indexer.sync import Patience, Progress, SyncReport, sync
 from trifuse.worker.embedding import embed
 
@@ -296,6 +296,29 @@ def test_sentences_and_past_queries_are_synced_with_the_index(make_library, inde
     library.edit("1", title="The lighthouse stands on a rock.")
     report = sync(library.client, index_name, postman, wait=True, patience=QUICK)
     assert report == SyncReport(pending=0, embedded=1, skipped=2, failed=0)  # a sentence less
+
+
+@pytest.mark.parametrize("wait", [False, True])
+def test_documents_come_before_the_sentences_that_are_made_of_them(
+    make_library, index_name, postman, wait
+) -> None:
+    """A large index has its vectors while it is split, and what takes so long is told."""
+    library = make_library(index_name)
+    library.put("1", "The lighthouse stands on a rock. The harbour is below it.")
+    (name,) = attach_sentences(library.client, index_name, text=["title"], encoder=library.space.encoder)
+    events: list[tuple[str, Any]] = []
+
+    def enqueue(index: str, field: str, space: Space, ids: Sequence[Hint], /) -> None:
+        events.append(("queued", index))
+        postman(index, field, space, ids)
+
+    def tell(step: Any) -> None:
+        if isinstance(step, SentenceStep):
+            events.append(("split", step))
+
+    sync(library.client, index_name, enqueue, wait=wait, patience=QUICK, progress=tell)
+    split = ("split", SentenceStep(name, total=1, done=1))
+    assert list(dict.fromkeys(events)) == [("queued", index_name), split, ("queued", name)]
 
 
 def test_past_queries_end_up_in_one_segment(make_library, index_name, postman) -> None:

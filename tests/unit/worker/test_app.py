@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from celery.beat import Scheduler
 
 from trifuse.encoder.spaces import EncoderSpace, Space
 from trifuse.encoder.templates import TextTemplate
@@ -56,10 +57,22 @@ def test_a_pause_is_shorter_than_the_visibility_timeout() -> None:
 
 def test_the_sweep_is_scheduled_and_its_message_is_worth_nothing_once_the_next_is_due() -> None:
     conf = create_app(Settings(broker_url="memory://", sweep_s=30)).conf
-    assert conf.beat_schedule == {
-        "sweep": {"task": "trifuse.sweep", "schedule": 30.0, "options": {"expires": 30.0}}
-    }
+    scheduled = conf.beat_schedule["sweep"]
+    assert (scheduled["task"], scheduled["schedule"]) == ("trifuse.sweep", 30.0)
+    assert scheduled["options"] == {"expires": 30.0}
     assert create_app(Settings(broker_url="memory://", sweep_s=0)).conf.beat_schedule == {}
+
+
+def test_a_beat_that_is_started_sends_the_sweep_at_once() -> None:
+    app = create_app(Settings(broker_url="memory://", sweep_s=86_400))
+    beat = Scheduler(app=app)
+    assert beat.schedule["sweep"].is_due().is_due
+    sent: list[str] = []
+    app.send_task = lambda name, *_, **__: sent.append(name)  # type: ignore[method-assign]
+    assert beat.tick() == 0  # sent
+    assert sent == ["trifuse.sweep"]
+    assert beat.tick() > 0
+    assert sent == ["trifuse.sweep"]
 
 
 def test_importing_the_app_makes_no_connection_and_reads_no_environment() -> None:

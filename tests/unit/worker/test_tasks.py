@@ -17,6 +17,7 @@ from trifuse.worker.app import TrifuseCelery, create_app
 from trifuse.worker.embedding import EmbedReport
 from trifuse.worker.metrics import read_metrics, sums
 from trifuse.worker.settings import Settings
+from trifuse.worker.sweep import SweepReport
 
 IDS = [["1", None], ["2", "shelf"]]
 
@@ -129,3 +130,48 @@ def test_no_room_is_kept_in_mind_and_a_model_that_fails_is_not(app, monkeypatch)
         with pytest.raises(Retry):
             run(app, monkeypatch, error)
         assert app.resources.pressure().pacing.share == share
+
+
+def sweep_once(
+    app: TrifuseCelery, monkeypatch: pytest.MonkeyPatch, todo: tuple[str, ...], **arguments: Any
+) -> dict[str, Any]:
+    """Run the sweep once, in its turn, leaving `todo`; what became of it."""
+    done: dict[str, Any] = {}
+
+    def sweep(*_: object, names: list[str] | None) -> SweepReport:
+        done["names"] = names
+        return SweepReport({}, (), {}, todo, took_s=5.0)
+
+    def take_turn(url: str, sweep: str, *, begins: bool) -> bool:
+        done["turn"] = (sweep, begins)
+        return True
+
+    monkeypatch.setattr(tasks, "sweep", sweep)
+    monkeypatch.setattr(
+        tasks, "take_turn", lambda url, sweep, begins: done.update(turn=(sweep, begins)) or True
+    )
+    monkeypatch.setattr(tasks, "end_turns", lambda url, sweep: done.update(ended=sweep))
+    task = app.tasks["trifuse.sweep"]
+    monkeypatch.setattr(task, "apply_async", lambda **how: done.update(sent=how))
+    task.push_request(called_directly=False, id="message")
+    try:
+        task.run(**arguments)
+    finally:
+        task.pop_request()
+    return done
+
+
+def test_a_sweep_sends_itself_what_is_left_with_a_rest_for_embedding(app, monkeypatch) -> None:
+    assert sweep_once(app, monkeypatch, ("b", "a")) == {
+        "turn": ("message", True),
+        "names": None,
+        "sent": {"kwargs": {"names": ["b", "a"], "sweep_id": "message"}, "countdown": 15.0},
+    }
+
+
+def test_a_sweep_that_comes_to_its_end_lets_another_begin(app, monkeypatch) -> None:
+    assert sweep_once(app, monkeypatch, (), names=["a"], sweep_id="first") == {
+        "turn": ("first", False),
+        "names": ["a"],
+        "ended": "first",
+    }
