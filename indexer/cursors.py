@@ -27,12 +27,14 @@ class Shard(msgspec.Struct, frozen=True):
     Args:
         number: its number.
         history: the id of its history: numbers of another history mean nothing.
-        checkpoint: every write up to this number is done, on all copies.
+        checkpoint: every write up to this number is done, on all copies, and on disk.
+        latest: the number of the last write that was begun.
     """
 
     number: int
     history: str
     checkpoint: int
+    latest: int = -1
 
     def after(self, reached: Mapping[str, tuple[str, int]]) -> int:
         """The last `_seq_no` that was read of it; -1 where none was, or only of another history.
@@ -75,12 +77,35 @@ def read_shards(client: OpenSearch, index: str, *, retry: Retry = PATIENT) -> li
             int(number),
             copy["commit"]["user_data"].get("history_uuid", ""),
             int(copy["seq_no"]["global_checkpoint"]),
+            int(copy["seq_no"]["max_seq_no"]),
         )
         for number, copies in shards.items()
         for copy in copies
         if copy["routing"]["primary"]
     ]
     return sorted(found, key=lambda shard: shard.number)
+
+
+def settled_shards(client: OpenSearch, index: str) -> list[Shard]:
+    """The primary shards, each with a checkpoint that covers what was written before.
+
+    Where `index.translog.durability` is `async`, checkpoints are up to half a minute behind, until a flush.
+    """
+    shards = read_shards(client, index)
+    if all(shard.latest <= shard.checkpoint for shard in shards):
+        return shards
+    setting = "index.translog.durability"
+    found: dict[str, Any] = client.indices.get_settings(
+        index=index, name=setting, params={"flat_settings": "true"}
+    )
+    if not any(entry["settings"][setting].lower() == "async" for entry in found.values()):
+        return shards
+    retrying(
+        lambda: client.indices.flush(index=index, params={"wait_if_ongoing": "true"}),
+        what=f"a flush of the index {index!r}",
+        retry=PATIENT,
+    )
+    return read_shards(client, index)
 
 
 def read_cursors(client: OpenSearch, target: EmbeddedField) -> Cursors:

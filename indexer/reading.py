@@ -17,9 +17,13 @@ PATIENT = Retry()
 OWN_SEARCHES = "trifuse"
 """The group of statistics that searches of upkeep are counted in: they say nothing about users' searches."""
 
+OWN: Mapping[str, Any] = {"stats": [OWN_SEARCHES], "search_pipeline": "_none"}
+"""What the body of every search of upkeep holds."""
+
 PAGE_BYTES = 4 * 2**20
 """What a page of documents should hold, however long their texts are."""
 
+_RESULT_WINDOW = 10_000
 _NO_INDEX = "index_not_found_exception"
 
 
@@ -33,13 +37,15 @@ def search(
 ) -> dict[str, Any]:
     """The answer of a search that all shards took part in; no hits where there is no such index.
 
+    The owner's search pipeline doesn't run: it may hide documents, or rename what is in them.
+
     Raises:
         ServerUnavailable: some shards didn't answer in all retries.
         TransportError: OpenSearch refused the search.
     """
     given = {"allow_partial_search_results": "false", "ignore_unavailable": "true", **(params or {})}
     answer: dict[str, Any] = retrying(
-        lambda: client.search(index=index, body={"stats": [OWN_SEARCHES], **body}, params=given),
+        lambda: client.search(index=index, body={**OWN, **body}, params=given),
         what=f"a search in the index {index!r}",
         retry=retry,
     )
@@ -54,6 +60,17 @@ def next_size(size: int, read_bytes: int, *, most: int) -> int:
     """
     fitting = size * PAGE_BYTES // max(1, read_bytes)
     return max(1, min(most, 2 * size, fitting))
+
+
+def result_window(client: OpenSearch, index: str, *, retry: Retry = PATIENT) -> int:
+    """The most hits that a search in the index may ask for; OpenSearch's default where it isn't set."""
+    found: dict[str, Any] = retrying(
+        lambda: client.indices.get_settings(index=index, name="index.max_result_window"),
+        what=f"the settings of the index {index!r}",
+        retry=retry,
+    )
+    windows = (int(entry["settings"]["index"]["max_result_window"]) for entry in found.values())
+    return min(windows, default=_RESULT_WINDOW)
 
 
 def refresh(client: OpenSearch, index: str, *, retry: Retry = PATIENT) -> None:

@@ -21,11 +21,11 @@ from trifuse.indexer.copying.documents import carried, content_of, parts_of
 from trifuse.indexer.copying.fill import count_documents, missing_in
 from trifuse.indexer.copying.raw import RawHit, RawItem, raw_documents, raw_pages
 from trifuse.indexer.copying.switch import has_moved
-from trifuse.indexer.cursors import read_shards
-from trifuse.indexer.errors import CopyRefused, IndexMissing
+from trifuse.indexer.cursors import settled_shards
+from trifuse.indexer.errors import CopyRefused, IndexMissing, ServerUnavailable
 from trifuse.indexer.outcomes import require_unblocked
+from trifuse.indexer.reading import refresh
 
-_FIRST_PAGE = 100
 _FINAL = "index.final_pipeline"
 
 
@@ -89,7 +89,7 @@ def _return(client: OpenSearch, copy: Copy) -> Returned:
         client.indices.update_aliases(body={"actions": actions})
     except BaseException:
         # Where even this fails, running it again goes on.
-        with contextlib.suppress(OpenSearchException):
+        with contextlib.suppress(OpenSearchException, ServerUnavailable):
             if has_moved(client, copy):
                 block(client, copy.source)
                 client.indices.put_settings(index=copy.source, body={_FINAL: final})
@@ -130,17 +130,15 @@ def _open_source(client: OpenSearch, copy: Copy) -> str:
 
 def _carry(client: OpenSearch, copy: Copy) -> Returned:
     """Make the source's documents those of the copy."""
-    client.indices.refresh(index=copy.index)
+    refresh(client, copy.index)
     done = Returned()
-    for shard in read_shards(client, copy.index):
+    for shard in settled_shards(client, copy.index):
         after = shard.after(copy.standing.switched_at)
-        for page in raw_pages(
-            client, copy.index, shard.number, after=after, upto=shard.checkpoint, first_page=_FIRST_PAGE
-        ):
+        for page in raw_pages(client, copy.index, shard.number, after=after, upto=shard.checkpoint):
             wanted = [(hit.id, hit.routing) for hit in page]
             there = raw_documents(client, copy.source, wanted)
             done.written += _write(client, _changed(copy, page, there))
-    client.indices.refresh(index=copy.source)
+    refresh(client, copy.source)
     if count_documents(client, copy.source) > count_documents(client, copy.index):
         done.deleted = _write(client, _deletions(client, copy))
     return done

@@ -16,9 +16,9 @@ from opensearchpy.exceptions import NotFoundError, RequestError
 from trifuse.indexer.actions import Action
 from trifuse.indexer.copying.body import copy_properties
 from trifuse.indexer.copying.copies import Copy, Rejected, again, keep_reached, read_reached
-from trifuse.indexer.copying.raw import RawHit, raw_documents, raw_pages
+from trifuse.indexer.copying.raw import RawHit, raw_documents, raw_pages, size_of
 from trifuse.indexer.copying.writing import CONFLICT, through_door, write_page
-from trifuse.indexer.cursors import Shard, read_shards
+from trifuse.indexer.cursors import Shard, read_shards, settled_shards
 from trifuse.indexer.errors import CopyRefused, IndexMissing
 from trifuse.indexer.reading import PAGE_BYTES, PATIENT, search
 from trifuse.indexer.retry import retrying
@@ -26,7 +26,9 @@ from trifuse.indexer.retry import retrying
 MOST_REJECTED = 1_000
 """A copy that refuses more documents than these is no copy of this index."""
 
-_FIRST_PAGE = 200
+_BATCH = 1_000
+"""Documents that are written at a time, at most."""
+
 _WRITERS = 2
 """Bulk requests at a time: the server makes its own index while it waits for the next."""
 
@@ -101,7 +103,7 @@ class _Pass:
 
     def run(self) -> Caught:
         client, copy = self._client, self._copy
-        shards = read_shards(client, copy.source)  # before the mapping: it covers all that these wrote
+        shards = settled_shards(client, copy.source)  # before the mapping: it covers all that these wrote
         self._keep_mapping()
         _refresh(client, copy.source)
         starts = [(shard, shard.after(self._reached.shards)) for shard in shards]
@@ -146,12 +148,9 @@ class _Pass:
     def _fill(self, shard: Shard, after: int) -> None:
         client, copy = self._client, self._copy
         fresh = after < 0
-        first = _first_page(client, copy.source) if after < shard.checkpoint else 1
-        pages = raw_pages(
-            client, copy.source, shard.number, after=after, upto=shard.checkpoint, first_page=first
-        )
-        with ThreadPoolExecutor(_WRITERS) as pool:
-            for page in pages:
+        pages = raw_pages(client, copy.source, shard.number, after=after, upto=shard.checkpoint)
+        with ThreadPoolExecutor(_WRITERS + 1) as pool:
+            for page in _read_ahead(pool, _batches(pages)):
                 parts = [part for part in (page[start::_WRITERS] for start in range(_WRITERS)) if part]
                 write = partial(write_page, client, copy, shard, fresh=fresh)
                 wrote = list(pool.map(write, parts))
@@ -201,6 +200,26 @@ class _Pass:
             self._keep(rejected=still)
 
 
+def _batches(pages: Iterator[list[RawHit]]) -> Iterator[list[RawHit]]:
+    """Pages together, up to what is written at a time."""
+    batch: list[RawHit] = []
+    for page in pages:
+        batch += page
+        if len(batch) >= _BATCH or size_of(batch) >= PAGE_BYTES:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _read_ahead(pool: ThreadPoolExecutor, batches: Iterator[list[RawHit]]) -> Iterator[list[RawHit]]:
+    """The batches, the next of which is read while one is written."""
+    coming = pool.submit(next, batches, None)
+    while (batch := coming.result()) is not None:
+        coming = pool.submit(next, batches, None)
+        yield batch
+
+
 def delete_missing(client: OpenSearch, copy: Copy) -> int:
     """Delete from the copy what its source has no more; how many. Both are refreshed."""
     outcomes = through_door(client, copy, _deletions(client, copy))
@@ -221,14 +240,13 @@ def _deletions(client: OpenSearch, copy: Copy) -> Iterator[Action]:
 
 def missing_in(client: OpenSearch, index: str, *, there: str) -> Iterator[RawHit]:
     """The documents of the index `there` that `index` lacks, by id and routing, without their source."""
-    for shard in read_shards(client, there):
+    for shard in settled_shards(client, there):
         pages = raw_pages(
             client,
             there,
             shard.number,
             after=-1,
             upto=shard.checkpoint,
-            first_page=_FIRST_PAGE,
             source=False,
         )
         for page in pages:
@@ -253,19 +271,6 @@ def _count(client: OpenSearch, index: str, shard: Shard, after: int) -> int:
     params = {"preference": f"_shards:{shard.number}|_primary"}
     count: int = search(client, index, body, params=params)["hits"]["total"]["value"]
     return count
-
-
-def _first_page(client: OpenSearch, index: str) -> int:
-    """Documents of a first page: from their average size on disk, half of what they hold."""
-    answer: dict[str, Any] = retrying(
-        lambda: client.indices.stats(index=index, metric="docs,store"),
-        what=f"the size of the index {index!r}",
-        retry=PATIENT,
-    )
-    total = answer["_all"]["primaries"]
-    documents = max(1, total["docs"]["count"])
-    average: int = 2 * total["store"]["size_in_bytes"] // documents
-    return max(1, min(_FIRST_PAGE, PAGE_BYTES // max(1, average)))
 
 
 def _refresh(client: OpenSearch, index: str) -> None:

@@ -10,10 +10,17 @@ from opensearchpy import OpenSearch
 
 from trifuse.indexer.copying.lenient import Own, decode
 from trifuse.indexer.errors import IndexMissing, ServerUnavailable
-from trifuse.indexer.reading import PATIENT, next_size
+from trifuse.indexer.reading import OWN, PATIENT, next_size, result_window
 from trifuse.indexer.retry import Retry, retrying
 
-LARGEST_PAGE = 1_000
+_FIRST_PAGE = 10
+_LARGEST_PAGE = 100
+"""A server holds a whole page in memory, and only its answer tells how large the documents are."""
+
+_IDS_PAGE = 1_000
+"""Documents of a page without their sources."""
+
+_AT_ONCE = Retry(retries=0)
 
 
 class RawHit(msgspec.Struct, frozen=True):
@@ -69,20 +76,23 @@ def raw_pages(
     *,
     after: int,
     upto: int,
-    first_page: int,
     source: bool = True,
 ) -> Iterator[list[RawHit]]:
     """Documents of one shard whose `_seq_no` is over `after` and at most `upto`; read what is refreshed.
 
-    A page holds about `reading.PAGE_BYTES`: the size of the next follows from the last, and at most doubles.
+    A page holds about `reading.PAGE_BYTES`: the size of the next follows from the last, and at most doubles;
+    one that the server can't answer is asked for in smaller ones.
 
     Args:
-        first_page: documents of the first page.
         source: whether to read `_source`.
     """
-    size = first_page
+    if after >= upto:
+        return
+    most = min(_LARGEST_PAGE if source else _IDS_PAGE, result_window(client, index))
+    size = min(_FIRST_PAGE if source else most, most)
     while after < upto:
         body = {
+            **OWN,
             "query": {"range": {"_seq_no": {"gt": after, "lte": upto}}},
             "sort": [{"_seq_no": "asc"}],
             "_source": source,
@@ -91,14 +101,26 @@ def raw_pages(
             "seq_no_primary_term": True,
         }
         params = {"preference": f"_shards:{shard}|_primary", "allow_partial_search_results": "false"}
-        hits = decode(_found, _post(client, f"/{index}/_search", body, params), _restore_found).hits.hits
+        retry = PATIENT if size == 1 else _AT_ONCE
+        try:
+            answer = _post(client, f"/{index}/_search", body, params, retry)
+        except ServerUnavailable:
+            if size == 1:
+                raise
+            size = max(1, size // 4)
+            continue
+        hits = decode(_found, answer, _restore_found).hits.hits
         if hits:
             yield hits
             after = hits[-1].seq_no
         if len(hits) < size:
             return
-        read = sum(len(bytes(hit.source)) for hit in hits) if source else 0
-        size = next_size(size, read, most=LARGEST_PAGE)
+        size = next_size(size, size_of(hits), most=most)
+
+
+def size_of(hits: Sequence[RawHit]) -> int:
+    """The bytes of the documents' sources."""
+    return sum(len(memoryview(hit.source)) for hit in hits)
 
 
 def raw_documents(
@@ -121,7 +143,9 @@ def raw_documents(
         for doc_id, routing in wanted
     ]
     for attempt in range(1, retry.retries + 2):
-        items = decode(_items, _post(client, f"/{index}/_mget", {"docs": documents}, {}), _restore_items).docs
+        items = decode(
+            _items, _post(client, f"/{index}/_mget", {"docs": documents}, {}, PATIENT), _restore_items
+        ).docs
         if not any(item.error for item in items):
             return items
         if any(item.error and item.error.get("type") == "index_not_found_exception" for item in items):
@@ -134,7 +158,9 @@ def raw_documents(
     )
 
 
-def _post(client: OpenSearch, url: str, body: Mapping[str, Any], params: Mapping[str, str]) -> bytes:
+def _post(
+    client: OpenSearch, url: str, body: Mapping[str, Any], params: Mapping[str, str], retry: Retry
+) -> bytes:
     """The answer as bytes: the client's own way parses it, and its numbers with it."""
     sent = msgspec.json.encode(body)
     headers = {"content-type": "application/json"}
@@ -146,4 +172,4 @@ def _post(client: OpenSearch, url: str, body: Mapping[str, Any], params: Mapping
         return text
 
     what = f"reading {url.removesuffix('/_search').removesuffix('/_mget').strip('/')!r}"
-    return retrying(ask, what=what, retry=PATIENT).encode("utf-8", "surrogatepass")
+    return retrying(ask, what=what, retry=retry).encode("utf-8", "surrogatepass")
