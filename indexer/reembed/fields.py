@@ -71,9 +71,12 @@ def add_field(client: OpenSearch, held: Held, space: Space) -> None:
 
 
 def drop_field(client: OpenSearch, held: Held, *, progress: Callable[[int], None] | None = None) -> int:
-    """Take the field that isn't served out of use, then out of the documents; how many had it.
+    """Take the field that isn't served out of use, then out of the documents; how many had a vector in it.
 
     Interrupted, it goes on when it is called again.
+
+    Args:
+        progress: told how many documents are done, those included that have no text and only a mark.
 
     Raises:
         DetachUnfinished: other writers keep changing what is to be cleaned.
@@ -83,6 +86,8 @@ def drop_field(client: OpenSearch, held: Held, *, progress: Callable[[int], None
         return 0
     field = stage.other
     change_meta(client, held.name, lambda meta: meta_dropping(meta, field))
+    client.indices.refresh(index=held.name)
+    vectors = int(client.count(index=held.name, body={"query": {"exists": {"field": field}}})["count"])
     done = 0
     marked = [{"exists": {"field": path}} for path in (field, space_path(field))]
     query = {"bool": {"should": marked, "minimum_should_match": 1}}
@@ -94,4 +99,4 @@ def drop_field(client: OpenSearch, held: Held, *, progress: Callable[[int], None
     forget_cursors(client, held.target(stage.other, stage.other_space))
     forget_failures(client, held.uuid, field)
     change_meta(client, held.name, meta_done)
-    return done
+    return vectors

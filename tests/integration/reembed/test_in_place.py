@@ -55,7 +55,7 @@ def test_queries_keep_the_old_field_until_the_switch_and_one_step_leads_back(
     roll_back(client, titles)
     assert _serving(client, titles) == VECTOR_FIELD
     switch(client, titles, workers)
-    assert finish(client, titles) == 4
+    assert finish(client, titles) == 3  # the fourth has no text, and had no vector
     assert spaces_in_meta(_meta(client, titles)).keys() == {SECOND}
     source = _source(client, titles, "1")
     assert set(source) == {"title", "pages", SECOND, "trifuse"}
@@ -94,7 +94,7 @@ def test_abandoning_leaves_the_old_field_and_a_new_try_takes_another_one(
     before = _source(client, titles, "0")
     begin(client, titles, NEW)
     fill(client, titles, workers)
-    assert abandon(client, titles) == 4
+    assert abandon(client, titles) == 3
     assert _source(client, titles, "0") == before
     assert spaces_in_meta(_meta(client, titles)).keys() == {VECTOR_FIELD}
     with pytest.raises(ReembedRefused, match="nothing is under way"):
