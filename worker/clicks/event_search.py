@@ -18,6 +18,11 @@ _ORDER = [{"query_key": "asc"}, {"received": "asc"}, {"event_id": "asc"}]
 """The order in which the index itself is sorted."""
 
 
+def clicks_of(field: str, values: Sequence[str]) -> dict[str, Any]:
+    """The clicks with one of these values of a field (past queries by `query_key`, or documents)."""
+    return {"bool": {"filter": [CLICKS, {"terms": {field: list(values)}}]}}
+
+
 class EventSearch:
     """Searches of the events of one search index.
 
@@ -44,14 +49,18 @@ class EventSearch:
         return int(found["hits"]["total"]["value"])
 
     def pages(
-        self, query: Mapping[str, Any], fields: Sequence[str], size: int
+        self, query: Mapping[str, Any], fields: Sequence[str] | None, size: int
     ) -> Iterator[list[Mapping[str, Any]]]:
-        """The events that fit a query, these fields of them, so many at a time, in the order of the index."""
+        """The events that fit a query, so many at a time, in the order of the index.
+
+        Args:
+            fields: of each; None reads them whole.
+        """
         body: dict[str, Any] = {
             "size": size,
             "query": query,
             "sort": _ORDER,
-            "_source": list(fields),
+            "_source": True if fields is None else list(fields),
             "track_total_hits": False,
         }
         while hits := self._search(body)["hits"]["hits"]:
@@ -94,9 +103,10 @@ class EventSearch:
         return dict(self._search(body)["aggregations"])
 
     def clicked(self, field: str, values: Sequence[str]) -> set[str]:
-        """Which of these values of a field (past queries by `query_key`, or documents) have clicks."""
-        query = {"bool": {"filter": [CLICKS, {"terms": {field: list(values)}}]}}
-        found = self.aggregate(query, {"values": {"terms": {"field": field, "size": max(1, len(values))}}})
+        """Which of these values of a field have clicks."""
+        found = self.aggregate(
+            clicks_of(field, values), {"values": {"terms": {"field": field, "size": max(1, len(values))}}}
+        )
         return {bucket["key"] for bucket in found["values"]["buckets"]}
 
     def _search(self, body: dict[str, Any]) -> Any:

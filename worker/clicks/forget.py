@@ -32,7 +32,8 @@ from trifuse.worker.clicks.errors import ClickStoreDown, NothingSelected, Unsett
 from trifuse.worker.clicks.event_search import EventSearch
 from trifuse.worker.clicks.forgotten import forgotten_body, forgotten_index, remember, settle, touched
 from trifuse.worker.clicks.indexes import ensure, ensure_log
-from trifuse.worker.clicks.past_vectors import drop_vectors_of, past_texts
+from trifuse.worker.clicks.names import query_texts
+from trifuse.worker.clicks.past_vectors import drop_vectors_of
 from trifuse.worker.clicks.rebuild import rebuild
 from trifuse.worker.clicks.selection import Selection
 from trifuse.worker.clicks.traces import Event, drop_marks, drop_names, queries_beside, visits_of
@@ -113,7 +114,7 @@ def forget(
             tell(run.report)
         while notes := touched(client, index, "query", AT_ONCE):
             keys = [note.value for note in notes]
-            texts = past_texts(client, index, keys)
+            texts = query_texts(client, index, keys)
             rebuilt = rebuild(
                 client,
                 redis,

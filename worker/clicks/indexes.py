@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from opensearchpy import OpenSearch
@@ -24,12 +23,6 @@ _NEWER = ("visit", "segment")
 def events_index(index: str) -> str:
     """The name of the index that holds an index's click events."""
     return f"trifuse-events-{index}"
-
-
-def clicks_of(queries: Sequence[str]) -> dict[str, Any]:
-    """What finds the clicks for past queries among the events."""
-    terms = {"terms": {"query_key": list(queries)}}
-    return {"bool": {"filter": [{"term": {"kind": "click"}}, terms]}}
 
 
 def events_body() -> dict[str, Any]:

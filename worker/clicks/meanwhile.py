@@ -17,7 +17,8 @@ from opensearchpy import OpenSearch
 
 from trifuse.worker.clicks.event_search import EventSearch
 from trifuse.worker.clicks.forgotten import among_forgotten
-from trifuse.worker.clicks.past_vectors import drop_vectors_of, past_texts
+from trifuse.worker.clicks.names import query_texts
+from trifuse.worker.clicks.past_vectors import drop_vectors_of
 from trifuse.worker.clicks.rebuild import rebuild
 from trifuse.worker.clicks.store import StoredEvent
 from trifuse.worker.clicks.traces import drop_marks, drop_names, visits_of
@@ -52,7 +53,7 @@ def uncount(
         return forgotten
     gone = [event for event in events if event.event_id in forgotten]
     queries = sorted({event.query_key for event in gone})
-    texts = past_texts(client, index, queries)
+    texts = query_texts(client, index, queries)
     rebuilt = rebuild(
         client,
         redis,

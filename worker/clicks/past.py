@@ -16,7 +16,7 @@ from trifuse.indexer.bulk import Action, bulk
 from trifuse.indexer.errors import ServerUnavailable
 from trifuse.ranker.clicks.past_queries import queries_index
 from trifuse.ranker.clicks.settings import segment_of
-from trifuse.worker.clicks.indexes import clicks_of, events_index
+from trifuse.worker.clicks.event_search import EventSearch, clicks_of
 
 _ROUNDS = 10
 """Each ends with at least one of the writers that got in each other's way being done."""
@@ -118,21 +118,17 @@ def with_history(client: OpenSearch, index: str, queries: Sequence[PastQuery]) -
     """Past queries merged with all clicks for them that the event index holds."""
     if not queries:
         return []
-    name = events_index(index)
-    client.indices.refresh(index=name)
+    search = EventSearch(client, index)
+    search.refresh()
     spelling = {"terms": {"field": "query", "order": {"_key": "desc"}, "size": 1}}
-    body = {
-        "size": 0,
-        "query": clicks_of([query.id for query in queries]),
-        "aggs": {
-            "queries": {
-                "terms": {"field": "query_key", "size": len(queries)},
-                "aggs": {"text": spelling, "last": {"max": {"field": "timestamp"}}},
-            }
-        },
-        "track_total_hits": False,
+    groups = {
+        "queries": {
+            "terms": {"field": "query_key", "size": len(queries)},
+            "aggs": {"text": spelling, "last": {"max": {"field": "timestamp"}}},
+        }
     }
-    found = client.search(index=name, body=body)["aggregations"]["queries"]["buckets"]
+    wanted = clicks_of("query_key", [query.id for query in queries])
+    found = search.aggregate(wanted, groups)["queries"]["buckets"]
     history = {
         bucket["key"]: {
             "text": bucket["text"]["buckets"][0]["key"],

@@ -5,7 +5,7 @@ Elsewhere such a vector stays until a worker makes the new one: it is of another
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from opensearchpy import OpenSearch
 
@@ -17,14 +17,6 @@ from trifuse.ranker.clicks.past_queries import queries_index
 
 _ROUNDS = 10
 """Each ends with one of the writers that got in each other's way being done."""
-
-
-def past_texts(client: OpenSearch, index: str, queries: Sequence[str]) -> dict[str, str]:
-    """The texts of past queries by id, of those that have a document."""
-    found = client.mget(
-        index=queries_index(index), body={"ids": list(queries)}, params={"_source_includes": "text"}
-    )
-    return {doc["_id"]: doc["_source"]["text"] for doc in found["docs"] if doc.get("found")}
 
 
 def drop_vectors_of(client: OpenSearch, index: str, texts: Mapping[str, str]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -22,7 +23,8 @@ from trifuse.ranker.keys import SEEN_LIFETIME_S
 from trifuse.worker.clicks.caps import read_caps
 from trifuse.worker.clicks.counting import MAX_A_DAY, MAX_DOCS, MIN_VISITORS, Counter
 from trifuse.worker.clicks.errors import ClickStoreDown
-from trifuse.worker.clicks.indexes import clicks_of, drop_other_space, ensure_log, events_index
+from trifuse.worker.clicks.event_search import CLICKS, EventSearch
+from trifuse.worker.clicks.indexes import drop_other_space, ensure_log
 from trifuse.worker.clicks.past import forget_past_queries, write_past_queries
 from trifuse.worker.clicks.positions import curve
 from trifuse.worker.clicks.replay import Replay, Rules
@@ -89,12 +91,13 @@ def rebuild(
     counter = Counter(
         redis, index, half_life_days=half_life_days, min_visitors=min_visitors, max_a_day=max_a_day
     )
-    client.indices.refresh(index=events_index(index))
+    search = EventSearch(client, index)
+    search.refresh()
     rates = curve(client, index)
     rules = Rules(half_life_days, min_visitors, MAX_DOCS, rates, read_caps(client, index, max_a_day, rates))
     recent = round((clock() - SEEN_LIFETIME_S) * 1000.0)
     store = Restorer(redis, index, half_life_days)
-    run = _Rebuild(client, index, counter, store, rules, recent, RebuildReport())
+    run = _Rebuild(client, index, search, counter, store, rules, recent, RebuildReport())
     try:
         for keys in run.query_keys() if queries is None else _groups(queries):
             run.replace(keys)
@@ -115,6 +118,7 @@ class _Rebuild(msgspec.Struct):
 
     client: Any
     index: str
+    search: EventSearch
     counter: Counter
     store: Restorer
     rules: Rules
@@ -123,32 +127,16 @@ class _Rebuild(msgspec.Struct):
 
     def query_keys(self) -> Iterator[list[str]]:
         """Ids of the past queries that the log holds clicks for, in order, so many at a time."""
-        after: dict[str, Any] | None = None
-        while True:
-            composite: dict[str, Any] = {
-                "size": QUERIES_AT_ONCE,
-                "sources": [{"key": {"terms": {"field": "query_key"}}}],
-            }
-            if after is not None:
-                composite["after"] = after
-            body = {
-                "size": 0,
-                "query": {"term": {"kind": "click"}},
-                "aggs": {"queries": {"composite": composite}},
-                "track_total_hits": False,
-            }
-            found = self._search(body)["aggregations"]["queries"]
-            if not found["buckets"]:
-                return
-            yield [bucket["key"]["key"] for bucket in found["buckets"]]
-            after = found["after_key"]
+        found = self.search.buckets({"key": "query_key"}, query=CLICKS, size=QUERIES_AT_ONCE)
+        while keys := [bucket["key"]["key"] for bucket in islice(found, QUERIES_AT_ONCE)]:
+            yield keys
 
     def replace(self, keys: Sequence[str]) -> None:
         """Put what the log holds of these queries in the place of what is counted."""
         pending = list(keys)
         for _ in range(_ATTEMPTS):
             was = self.store.strings(pending)
-            self._refresh()
+            self.search.refresh()
             replays = self._read(pending)
             put = {query: self.store.put(query, replays[query], was=was[query]) for query in pending}
             done = {query: records for query, records in put.items() if records is not None}
@@ -172,26 +160,14 @@ class _Rebuild(msgspec.Struct):
     def _read(self, keys: Sequence[str]) -> dict[str, Replay]:
         """What the log holds of these queries; what counts of recent events is marked as counted."""
         replays = {key: Replay(self.rules) for key in keys}
-        for page in self._events(keys):
+        for page in self.search.pages({"terms": {"query_key": list(keys)}}, None, EVENTS_AT_ONCE):
             marked = []
-            for event in page:
+            for event in msgspec.convert(page, list[StoredEvent]):
                 items = replays[event.query_key].add(event)
                 if event.received >= self.recent:
                     marked += items
             self.counter.mark(marked)
         return replays
-
-    def _events(self, keys: Sequence[str]) -> Iterator[list[StoredEvent]]:
-        """The events of these queries, query by query in the order of their coming, a page at a time."""
-        body: dict[str, Any] = {
-            "size": EVENTS_AT_ONCE,
-            "query": {"terms": {"query_key": list(keys)}},
-            "sort": [{"query_key": "asc"}, {"received": "asc"}, {"event_id": "asc"}],
-            "track_total_hits": False,
-        }
-        while hits := self._search(body)["hits"]["hits"]:
-            yield [msgspec.convert(hit["_source"], StoredEvent) for hit in hits]
-            body["search_after"] = hits[-1]["sort"]
 
     def sweep(self) -> None:
         """Remove past queries that the log no longer holds."""
@@ -214,21 +190,9 @@ class _Rebuild(msgspec.Struct):
             self.replace(queries)
 
     def _not_in_log(self, queries: Sequence[str]) -> list[str]:
-        self._refresh()
-        body = {
-            "size": 0,
-            "query": clicks_of(queries),
-            "aggs": {"queries": {"terms": {"field": "query_key", "size": len(queries)}}},
-            "track_total_hits": False,
-        }
-        kept = {bucket["key"] for bucket in self._search(body)["aggregations"]["queries"]["buckets"]}
+        self.search.refresh()
+        kept = self.search.clicked("query_key", queries)
         return [query for query in queries if query not in kept]
-
-    def _refresh(self) -> None:
-        self.client.indices.refresh(index=events_index(self.index))
-
-    def _search(self, body: dict[str, Any]) -> Any:
-        return self.client.search(index=events_index(self.index), body=body)
 
 
 def _groups(queries: Collection[str]) -> Iterator[list[str]]:
