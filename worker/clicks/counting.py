@@ -32,6 +32,7 @@ from trifuse.ranker.keys import (
 from trifuse.worker.clicks.compaction import COMPACT_FROM, Compactor
 from trifuse.worker.clicks.counting_script import COUNT
 from trifuse.worker.clicks.items import Item
+from trifuse.worker.clicks.names import text_of
 from trifuse.worker.clicks.packing import Packed, names_of, packed
 from trifuse.worker.clicks.sending import Commands, commands
 
@@ -171,20 +172,20 @@ class Counter:
     def _note(self, batch: Packed, start: int, answer: Sequence[Any], found: Counted) -> list[str]:
         """Add to `found` what the script answered for items that start there; the keys to compact."""
         again, over, new_queries, new_pairs, totals, compact, dropped = answer
-        over_cap = [batch.order[int(place) - 1] for place in _text(over).split()]
+        over_cap = [batch.order[int(place) - 1] for place in text_of(over).split()]
         new = [True] * len(batch.order)
-        for place in [*over_cap, *(batch.order[int(place) - 1] for place in _text(again).split())]:
+        for place in [*over_cap, *(batch.order[int(place) - 1] for place in text_of(again).split())]:
             new[place] = False
         found.counted += compress(range(start, start + len(new)), new)
         found.over_cap += sorted(start + place for place in over_cap)
         found.queries += int(new_queries)
         found.pairs += int(new_pairs)
-        for query, total in zip(batch.queries, _text(totals).split(), strict=True):
+        for query, total in zip(batch.queries, text_of(totals).split(), strict=True):
             if total != "-":
                 found.public[query] = int(total)
-        if gone := _text(dropped).split():
+        if gone := text_of(dropped).split():
             self._redis.unlink(*[self._clicks_prefix + query for query in gone])
-        return [self._clicks_prefix + batch.queries[int(place)] for place in _text(compact).split()]
+        return [self._clicks_prefix + batch.queries[int(place)] for place in text_of(compact).split()]
 
     def _keys(self, batch: Packed) -> list[str]:
         of = (self.index, self.half_life_days)
@@ -199,7 +200,3 @@ class Counter:
     def _args(self, batch: Packed, **change: Any) -> list[bytes]:
         today = f" {int(time.time() // DAY_S)}"
         return [msgspec.msgpack.encode({**self._settings, "today": today, **change}), *batch.args]
-
-
-def _text(value: bytes | str) -> str:
-    return value.decode() if isinstance(value, bytes) else value

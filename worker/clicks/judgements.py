@@ -24,7 +24,7 @@ from trifuse.worker.clicks.coec import graded, smoothed_coec
 from trifuse.worker.clicks.compaction import read_strings
 from trifuse.worker.clicks.errors import NothingJudged
 from trifuse.worker.clicks.indexes import encoder_of
-from trifuse.worker.clicks.names import document_names, query_texts
+from trifuse.worker.clicks.names import document_names, query_texts, text_of
 
 MIN_EXPECTED = 1.0
 GRADES = 3
@@ -64,7 +64,7 @@ def judgements(
         NothingJudged: in the end, where no pair was shown often enough.
     """
     encoder_of(client, index)
-    queries = sorted(_text(query) for query in redis.hkeys(queries_key(index, HALF_LIFE_DAYS)))
+    queries = sorted(text_of(query) for query in redis.hkeys(queries_key(index, HALF_LIFE_DAYS)))
     level, some = _level(redis, index, queries), False
     for ids, sums in _read(redis, index, queries):
         expected = sums.expected * level
@@ -112,7 +112,3 @@ def _read(redis: Any, index: str, queries: Sequence[str]) -> Iterator[tuple[Sequ
 
 def _best_first(judged: tuple[str, int]) -> tuple[int, str]:
     return -judged[1], judged[0]
-
-
-def _text(value: bytes | str) -> str:
-    return value.decode() if isinstance(value, bytes) else value

@@ -13,6 +13,11 @@ from trifuse.ranker.clicks.past_queries import queries_index
 from trifuse.ranker.clicks.reads import read_names
 
 
+def text_of(value: bytes | str) -> str:
+    """What the click store holds, as text; the client may be one that decodes."""
+    return value.decode() if isinstance(value, bytes) else value
+
+
 def document_names(redis: Any, index: str, hashes: Sequence[bytes]) -> list[str | None]:
     """The ids of documents by their hashes; None where none is kept: nothing was ever clicked there."""
     found = read_names(redis, index, HALF_LIFE_DAYS, hashes) if hashes else []

@@ -16,7 +16,7 @@ from trifuse.ranker.clicks.reads import clicks_counted
 from trifuse.ranker.clicks.records import merged
 from trifuse.ranker.keys import clicks_key, queries_key
 from trifuse.worker.clicks.compaction import read_strings
-from trifuse.worker.clicks.names import document_names, query_texts
+from trifuse.worker.clicks.names import document_names, query_texts, text_of
 
 
 class ShownQuery(msgspec.Struct, frozen=True):
@@ -43,7 +43,7 @@ class ShownDocument(msgspec.Struct, frozen=True):
 def top_queries(client: OpenSearch, redis: Any, index: str, size: int) -> list[ShownQuery]:
     """The public past queries that were clicked for most often, ties by id; reads all of them."""
     every = redis.hscan_iter(queries_key(index, HALF_LIFE_DAYS), count=10_000)
-    found = nsmallest(size, ((-int(clicks_counted(clicks) or 0), _text(query)) for query, clicks in every))
+    found = nsmallest(size, ((-int(clicks_counted(clicks) or 0), text_of(query)) for query, clicks in every))
     ids = [query for _, query in found]
     strings = read_strings(redis, [clicks_key(index, HALF_LIFE_DAYS, query) for query in ids])
     sums = merged(strings, time.time(), HALF_LIFE_DAYS)
@@ -66,7 +66,3 @@ def clicked_documents(redis: Any, index: str, query: str, size: int) -> list[Sho
         for row, name in zip(best, names, strict=True)
         if name is not None
     ]
-
-
-def _text(value: bytes | str) -> str:
-    return value.decode() if isinstance(value, bytes) else value
