@@ -21,6 +21,9 @@ from trifuse.indexer.scan import count_stale
 MOST_READ = 2_000
 """How many documents of a shard are read to count stale ones; beyond that the last sync's count is told."""
 
+_PLACES = 10
+"""In so many shards an id may stand, each time with another routing, and its failures be counted."""
+
 _BRIEF = Retry(retries=3)
 
 
@@ -84,11 +87,10 @@ def total(listed: Sequence[Counts]) -> Counts:
 
 def count_field(client: OpenSearch, target: EmbeddedField) -> Counts:
     """The counts of one vector field of one index."""
-    marked = _by_mark(client, target, {"match_all": {}})
+    marked = _by_mark(client, target)
     failed: Counter[str] = Counter()
     for page in failure_pages(client, target, retry=_BRIEF):
-        ids = _unchanged(client, target, page)
-        failed += _by_mark(client, target, {"ids": {"values": ids}})
+        failed += _failed(client, target, page)
     stale = count_stale(client, target, most=MOST_READ, retry=_BRIEF)
     with_vector = min(stale.with_vector, marked["embedded"] - failed["embedded"])
     without = min(stale.without, marked["empty"] - failed["empty"])
@@ -110,10 +112,9 @@ def count_refreshed(client: OpenSearch, target: EmbeddedField) -> Counts:
     return count_field(client, target)
 
 
-def _by_mark(client: OpenSearch, target: EmbeddedField, query: dict[str, Any]) -> Counter[str]:
-    """Documents that match, by what their mark says: `embedded`, `empty` or `missing`."""
+def _by_mark(client: OpenSearch, target: EmbeddedField) -> Counter[str]:
+    """The documents by what their mark says: `embedded`, `empty` or `missing`."""
     body = {
-        "query": query,
         "size": 0,
         "track_total_hits": True,
         "aggs": {
@@ -130,18 +131,26 @@ def _by_mark(client: OpenSearch, target: EmbeddedField, query: dict[str, Any]) -
     return Counter({name: bucket["doc_count"] for name, bucket in buckets.items()})
 
 
-def _unchanged(client: OpenSearch, target: EmbeddedField, failures: Iterable[Failure]) -> list[str]:
-    """Ids of the documents that are still as they were when they failed."""
-    marks = {item.doc_id: item.mark for item in failures}
+def _failed(client: OpenSearch, target: EmbeddedField, failures: Iterable[Failure]) -> Counter[str]:
+    """The documents that are still as they were when they failed, by what their mark says."""
+    marks = {item.hint: item.mark for item in failures}
+    ids = sorted({doc_id for doc_id, _ in marks})
+    named = {"embedded": embedded_query(target), "empty": empty_query(target)}
     body = {
-        "query": {"ids": {"values": list(marks)}},
+        "query": {
+            "bool": {
+                "filter": [{"ids": {"values": ids}}],
+                "should": [{"bool": {"filter": [query], "_name": name}} for name, query in named.items()],
+            }
+        },
         "_source": text_fields(target),
-        "size": len(marks),
+        "size": _PLACES * len(ids),
         "track_total_hits": False,
     }
     hits = search(client, target.index, body, retry=_BRIEF)["hits"]["hits"]
-    return [
-        hit["_id"]
+    return Counter(
+        next(iter(hit.get("matched_queries", ())), "missing")
         for hit in hits
-        if wanted_mark(hit.get("_source", {}), target.space)[1] == marks[hit["_id"]]
-    ]
+        if wanted_mark(hit.get("_source", {}), target.space)[1]
+        == marks.get((hit["_id"], hit.get("_routing")))
+    )

@@ -178,9 +178,9 @@ def _pending(
     client: OpenSearch, target: EmbeddedField, page: Sequence[Found], state: State, retry: Retry
 ) -> Iterator[Pending]:
     """The page without the documents that failed and haven't changed since."""
-    known = read_failures(client, target, [found.id for found in page], retry=retry)
+    known = read_failures(client, target, [found.hint for found in page], retry=retry)
     for found in page:
-        failed = known.get(found.id)
+        failed = known.get(found.hint)
         if failed is None or failed.mark != wanted_mark(found.source, target.space)[1]:
             yield Pending(
                 found.id,

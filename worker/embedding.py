@@ -102,11 +102,12 @@ def give_up(client: OpenSearch, index: str, field: str, ids: Sequence[Hint], rea
         ServerUnavailable, TransportError: OpenSearch didn't answer, or refused.
     """
     target = embedded_field(client, index, field)
-    known = read_failures(client, target, [doc_id for doc_id, _ in ids])
+    documents = [
+        item for item in read_documents(client, target, ids) if item.state not in ("current", "empty")
+    ]
+    known = read_failures(client, target, [item.hint for item in documents])
     found = [
-        failure(target, item.id, item.routing, item.wanted, reason, before=known.get(item.id))
-        for item in read_documents(client, target, ids)
-        if item.state not in ("current", "empty")
+        failure(target, item.hint, item.wanted, reason, before=known.get(item.hint)) for item in documents
     ]
     if found:
         ensure_failed_index(client)
@@ -123,11 +124,10 @@ class _Batch:
         self._target = target
         self._vectors: dict[str, Row] = {}
         self._rejected: dict[str, str] = {}
-        self._known: dict[str, Failure] = {}
+        self._known: dict[Hint, Failure] = {}
         self._tally: Counter[str] = Counter()
 
     def run(self, todo: list[Hint], rounds: int) -> EmbedReport:
-        self._known = read_failures(self._client, self._target, [doc_id for doc_id, _ in todo])
         waiting: list[Hint] = []
         for _ in range(rounds):
             todo, crowded = self._round(todo)
@@ -139,6 +139,7 @@ class _Batch:
     def _round(self, todo: Sequence[Hint]) -> tuple[list[Hint], list[Hint]]:
         """Do what can be done; what is left to read again, and what the server had no room for."""
         documents = read_documents(self._client, self._target, todo)
+        self._known = read_failures(self._client, self._target, [document.hint for document in documents])
         self._tally["gone"] += max(0, len(todo) - len(documents))
         work = [document for document in documents if self._is_pending(document)]
         self._encode(work)
@@ -171,7 +172,7 @@ class _Batch:
         return again, crowded
 
     def _is_pending(self, document: Document) -> bool:
-        known = self._known.get(document.id)
+        known = self._known.get(document.hint)
         if document.state in ("current", "empty"):
             self._tally["current"] += 1
         elif known is not None and known.mark == document.wanted:
@@ -217,17 +218,16 @@ class _Batch:
         )
 
     def _keep_failures(self, refused: Sequence[tuple[Document, str]], written: Iterable[Document]) -> None:
-        over = [self._known[document.id] for document in written if document.id in self._known]
+        over = [self._known[document.hint] for document in written if document.hint in self._known]
         if not refused and not over:
             return
         new = [
             failure(
                 self._target,
-                document.id,
-                document.routing,
+                document.hint,
                 document.wanted,
                 reason,
-                before=self._known.get(document.id),
+                before=self._known.get(document.hint),
             )
             for document, reason in refused
         ]

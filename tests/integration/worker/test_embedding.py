@@ -163,7 +163,7 @@ def test_a_rejected_text_is_recorded_and_left_alone_until_it_changes(library, ha
     hash_encoder.rejects = {"The harbour": "it is haunted"}
     report = embed(library.client, hash_encoder, library.name, VECTOR_FIELD, ids("1", "2"))
     assert report == EmbedReport(embedded=1, failed=1)
-    record = read_failures(library.client, library.target, ["2"])["2"]
+    record = read_failures(library.client, library.target, ids("2"))["2", None]
     assert (record.doc_id, record.reason, record.attempts) == ("2", "it is haunted", 1)
     assert (record.space, record.text_hash) == (library.space.id, text_hash("The harbour"))
 
@@ -172,7 +172,7 @@ def test_a_rejected_text_is_recorded_and_left_alone_until_it_changes(library, ha
 
     library.edit("2", title="The quay")
     assert embed(library.client, hash_encoder, library.name, VECTOR_FIELD, ids("2")).embedded == 1
-    assert read_failures(library.client, library.target, ["2"]) == {}
+    assert read_failures(library.client, library.target, ids("2")) == {}
 
 
 def test_a_document_that_opensearch_refuses_is_recorded(library, hash_encoder) -> None:
@@ -185,7 +185,7 @@ def test_a_document_that_opensearch_refuses_is_recorded(library, hash_encoder) -
     )
     report = embed(library.client, hash_encoder, library.name, VECTOR_FIELD, ids("1", "2"))
     assert report == EmbedReport(embedded=1, failed=1)
-    assert "height" in read_failures(library.client, library.target, ["1"])["1"].reason
+    assert "height" in read_failures(library.client, library.target, ids("1"))["1", None].reason
 
 
 def test_a_write_block_is_no_fault_of_the_documents(library, hash_encoder) -> None:
@@ -193,7 +193,7 @@ def test_a_write_block_is_no_fault_of_the_documents(library, hash_encoder) -> No
     library.client.indices.put_settings(index=library.name, body={"index.blocks.write": True})
     report = embed(library.client, hash_encoder, library.name, VECTOR_FIELD, ids("1"))
     assert report == EmbedReport(unfinished=(("1", None),))
-    assert read_failures(library.client, library.target, ["1"]) == {}
+    assert read_failures(library.client, library.target, ids("1")) == {}
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_b1_a_vector_that_cannot_be_compared_is_refused_before_sending(
     hash_encoder.odd = {"The harbour": vector}
     report = embed(library.client, hash_encoder, library.name, VECTOR_FIELD, ids("1", "2"))
     assert report == EmbedReport(embedded=1, failed=1)
-    record = read_failures(library.client, library.target, ["2"])["2"]
+    record = read_failures(library.client, library.target, ids("2"))["2", None]
     assert record.doc_id == "2"
     assert VECTOR_FIELD in record.reason
     assert why in record.reason
@@ -274,7 +274,7 @@ def test_a_document_that_is_given_up_is_recorded_until_its_text_changes(library,
     embed(library.client, hash_encoder, library.name, VECTOR_FIELD, ids("2"))
     hints = ids("1", "2", "3")
     assert give_up(library.client, library.name, VECTOR_FIELD, hints, "it kills") == 1
-    assert read_failures(library.client, library.target, ["1"])["1"].reason == "it kills"
+    assert read_failures(library.client, library.target, ids("1"))["1", None].reason == "it kills"
     assert embed(library.client, hash_encoder, library.name, VECTOR_FIELD, ids("1")) == EmbedReport(failed=1)
     library.put("1", "The lighthouse keeper")
     assert embed(library.client, hash_encoder, library.name, VECTOR_FIELD, ids("1")).embedded == 1

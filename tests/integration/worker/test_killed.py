@@ -69,7 +69,7 @@ def test_it_is_recorded_in_the_end_and_the_others_get_their_vector(
         found = counts(client, index_name)
 
     assert (found["current"], found["failed"]) == (2, 1)
-    record = read_failures(client, embedded_field(client, index_name, VECTOR_FIELD), ["1"])["1"]
+    record = read_failures(client, embedded_field(client, index_name, VECTOR_FIELD), [("1", None)])["1", None]
     assert record.reason == "the process that embedded it was killed 3 times: too little memory for it?"
     kills = worker.log.count("exited with 'signal 9 (SIGKILL)'")
     assert kills == 5  # twice with its neighbours, three times alone

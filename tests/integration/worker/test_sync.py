@@ -6,16 +6,24 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
 import pytest
 
 from trifuse.encoder.marks import VECTOR_FIELD
 from trifuse.encoder.spaces import Space
 from trifuse.encoder.templates import text_hash
 from trifuse.indexer.attach import detach
+from trifuse.indexer.bulk import bulk
 from trifuse.indexer.counts import counts
 from trifuse.indexer.cursors import read_cursors
 from trifuse.indexer.errors import FieldDetached, HintsUndelivered, IndexMissing, IndexNotOurs
-from trifuse.indexer.failures import FAILED_INDEX
+from trifuse.indexer.failures import (
+    FAILED_INDEX,
+    failure_id,
+    forget_actions,
+    read_failures,
+    record_actions,
+)
 from trifuse.indexer.hints import Hint
 from trifuse.indexer.refresh import LOAD_INTERVAL, save_refresh
 from trifuse.indexer.sentences import SentenceStep, attach_sentences
@@ -123,6 +131,63 @@ def test_a_stale_document_that_fails_is_failed_and_not_stale(library, postman, h
         sync(library.client, library.name, postman, wait=True, retry_failed=True, patience=QUICK).embedded
         == 1
     )
+
+
+def test_two_documents_of_one_id_fail_apart(make_library, index_name, postman, hash_encoder) -> None:
+    """Each has a record of its own: that one of them is embedded says nothing of the other."""
+    library = make_library(index_name, shards=2)
+    first, second = routings(library)
+    library.put("1", "The haunted wreck", routing=first)
+    library.put("1", "The haunted house", routing=second)
+    hash_encoder.rejects = {"The haunted wreck": "it is haunted", "The haunted house": "so is this"}
+    report = sync(library.client, index_name, postman, wait=True, patience=QUICK)
+    assert report == SyncReport(pending=0, embedded=0, skipped=0, failed=2)
+    found = read_failures(library.client, library.target, [("1", first), ("1", second)])
+    assert {hint: item.reason for hint, item in found.items()} == {
+        ("1", first): "it is haunted",
+        ("1", second): "so is this",
+    }
+    assert read_failures(library.client, library.target, [("1", None)]) == {}
+
+    library.put("1", "The wreck", routing=first)
+    assert fresh_counts(library) == {"current": 0, "stale": 0, "missing": 1, "failed": 1, "empty": 0}
+    report = sync(library.client, index_name, postman, wait=True, patience=QUICK)
+    assert report == SyncReport(pending=0, embedded=1, skipped=0, failed=1)
+    hash_encoder.rejects = {}
+    report = sync(library.client, index_name, postman, wait=True, retry_failed=True, patience=QUICK)
+    assert report == SyncReport(pending=0, embedded=1, skipped=1, failed=0)
+    assert read_failures(library.client, library.target, [("1", first), ("1", second)]) == {}
+
+
+def test_a_record_of_an_older_version_knows_a_routed_document_by_its_id(
+    make_library, index_name, postman, hash_encoder
+) -> None:
+    library = make_library(index_name, shards=2)
+    first, second = routings(library)
+    library.put("1", "The haunted wreck", routing=first)
+    hash_encoder.rejects = {"The haunted wreck": "it is haunted"}
+    sync(library.client, index_name, postman, wait=True, patience=QUICK)
+    (record,) = read_failures(library.client, library.target, [("1", first)]).values()
+    older = msgspec.structs.replace(record, record=failure_id(library.target, "1", None))
+    bulk(library.client, [*forget_actions([record]), *record_actions([older])])
+
+    library.put("1", "The haunted house", routing=second)
+    hash_encoder.rejects["The haunted house"] = "so is this"
+    report = sync(library.client, index_name, postman, wait=True, patience=QUICK)
+    assert report == SyncReport(pending=0, embedded=0, skipped=0, failed=2)
+    assert read_failures(library.client, library.target, [("1", first)]) == {("1", first): older}
+    hash_encoder.rejects = {}
+    report = sync(library.client, index_name, postman, wait=True, retry_failed=True, patience=QUICK)
+    assert report == SyncReport(pending=0, embedded=2, skipped=0, failed=0)
+
+
+def routings(library: Any) -> tuple[str, str]:
+    """Two that lead to different shards of two."""
+    shards: dict[int, str] = {}
+    for routing in "abcdefgh":
+        told = library.client.search_shards(index=library.name, params={"routing": routing})
+        shards.setdefault(told["shards"][0][0]["shard"], routing)
+    return shards[0], shards[1]
 
 
 def test_several_shards_and_routed_documents(make_library, index_name, postman) -> None:
