@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from opensearchpy import OpenSearch
 
@@ -24,7 +24,10 @@ PAGE_BYTES = 4 * 2**20
 """What a page of documents should hold, however long their texts are."""
 
 _RESULT_WINDOW = 10_000
-_NO_INDEX = "index_not_found_exception"
+
+NO_INDEX = "index_not_found_exception"
+
+T = TypeVar("T")
 
 
 def search(
@@ -101,35 +104,74 @@ def find_places(client: OpenSearch, index: str, ids: Iterable[str], *, retry: Re
 
 
 def get_documents(
-    client: OpenSearch, index: str, documents: Sequence[Mapping[str, Any]], *, retry: Retry = PATIENT
+    client: OpenSearch,
+    index: str,
+    hints: Sequence[Hint],
+    *,
+    source: Sequence[str] | bool = True,
+    retry: Retry = PATIENT,
 ) -> list[dict[str, Any]]:
     """The newest versions of documents, refreshed or not: one item each, `found` or not.
 
     Args:
-        documents: `_id`, and where needed `routing` and `_source`, each.
+        source: the parts of `_source` to read: all, none, or these.
 
     Raises:
         ServerUnavailable: a shard that may hold one of them didn't answer in all retries.
         TransportError: OpenSearch refused the request.
     """
-    if not documents:
+    if not hints:
         return []
-    attempt = 1
-    while True:
-        answer = retrying(
-            lambda: client.mget(index=index, body={"docs": list(documents)}),
-            what=f"reading {len(documents)} documents of the index {index!r}",
+    body = documents_body(hints, source)
+
+    def read() -> list[dict[str, Any]]:
+        answer: dict[str, Any] = retrying(
+            lambda: client.mget(index=index, body=body),
+            what=f"reading {len(hints)} documents of the index {index!r}",
             retry=retry,
         )
         items: list[dict[str, Any]] = answer["docs"]
-        errors = [item["error"] for item in items if "error" in item]
-        lasting = [error for error in errors if error.get("type") != _NO_INDEX]
-        if not lasting:
+        return items
+
+    def errors(items: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        found = (item["error"] for item in items if "error" in item)
+        return [error for error in found if error.get("type") != NO_INDEX]
+
+    return without_errors(read, errors, index=index, retry=retry)
+
+
+def documents_body(hints: Iterable[Hint], source: Sequence[str] | bool) -> dict[str, Any]:
+    """What asks for documents by id and routing."""
+    return {
+        "docs": [
+            {"_id": doc_id, "_source": source, **({} if routing is None else {"routing": routing})}
+            for doc_id, routing in hints
+        ]
+    }
+
+
+def without_errors(
+    read: Callable[[], list[T]],
+    errors_of: Callable[[list[T]], Sequence[Mapping[str, Any]]],
+    *,
+    index: str,
+    retry: Retry,
+) -> list[T]:
+    """What `read` gives, as soon as every document of it can be read.
+
+    Raises:
+        ServerUnavailable: some can't in all retries.
+    """
+    attempt = 1
+    while True:
+        items = read()
+        errors = errors_of(items)
+        if not errors:
             return items
         if attempt > retry.retries:
             raise ServerUnavailable(
-                f"{len(lasting)} of {len(documents)} documents of the index {index!r} can't be read: "
-                f"{lasting[0].get('reason')}; do the same again when OpenSearch is well"
+                f"{len(errors)} of {len(items)} documents of the index {index!r} can't be read: "
+                f"{errors[0].get('reason')}; do the same again when OpenSearch is well"
             )
         retry.pause(attempt)
         attempt += 1

@@ -53,12 +53,7 @@ def read_documents(client: OpenSearch, target: EmbeddedField, hints: Sequence[Hi
 
 
 def _get(client: OpenSearch, target: EmbeddedField, hints: Sequence[Hint]) -> dict[Hint, Document]:
-    parts = [*text_fields(target), target.field]
-    wanted = [
-        {"_id": doc_id, "_source": parts, **({} if routing is None else {"routing": routing})}
-        for doc_id, routing in hints
-    ]
-    items = get_documents(client, target.index, wanted)
+    items = get_documents(client, target.index, hints, source=[*text_fields(target), target.field])
     documents = (_document(item, target) for item in items if item.get("found"))
     return {document.hint: document for document in documents}
 

@@ -10,7 +10,16 @@ from opensearchpy import OpenSearch
 
 from trifuse.indexer.copying.lenient import Own, decode
 from trifuse.indexer.errors import IndexMissing, ServerUnavailable
-from trifuse.indexer.reading import OWN, PATIENT, next_size, result_window
+from trifuse.indexer.hints import Hint
+from trifuse.indexer.reading import (
+    NO_INDEX,
+    OWN,
+    PATIENT,
+    documents_body,
+    next_size,
+    result_window,
+    without_errors,
+)
 from trifuse.indexer.retry import Retry, retrying
 
 _FIRST_PAGE = 10
@@ -126,7 +135,7 @@ def size_of(hits: Sequence[RawHit]) -> int:
 def raw_documents(
     client: OpenSearch,
     index: str,
-    wanted: Sequence[tuple[str, str | None]],
+    wanted: Sequence[Hint],
     *,
     source: Sequence[str] | bool = True,
     retry: Retry = PATIENT,
@@ -138,24 +147,18 @@ def raw_documents(
     """
     if not wanted:
         return []
-    documents = [
-        {"_id": doc_id, "_source": source, **({} if routing is None else {"routing": routing})}
-        for doc_id, routing in wanted
-    ]
-    for attempt in range(1, retry.retries + 2):
-        items = decode(
-            _items, _post(client, f"/{index}/_mget", {"docs": documents}, {}, PATIENT), _restore_items
-        ).docs
-        if not any(item.error for item in items):
-            return items
-        if any(item.error and item.error.get("type") == "index_not_found_exception" for item in items):
+    body = documents_body(wanted, source)
+
+    def read() -> list[RawItem]:
+        return decode(_items, _post(client, f"/{index}/_mget", body, {}, PATIENT), _restore_items).docs
+
+    def errors(items: Sequence[RawItem]) -> list[Mapping[str, Any]]:
+        found = [item.error for item in items if item.error]
+        if any(error.get("type") == NO_INDEX for error in found):
             raise IndexMissing(f"the index {index!r} was deleted while it was copied: do the same again")
-        retry.pause(attempt)
-    errors = [item.error for item in items if item.error]
-    raise ServerUnavailable(
-        f"{len(errors)} of {len(items)} documents of the index {index!r} can't be read: "
-        f"{errors[0].get('reason')}; do the same again when OpenSearch is well"
-    )
+        return found
+
+    return without_errors(read, errors, index=index, retry=retry)
 
 
 def _post(

@@ -211,11 +211,7 @@ class Keeper:
         ]
 
     def _get(self, page: Sequence[Found], *, source: Sequence[str] | bool) -> list[dict[str, Any]]:
-        documents = [
-            {"_id": found.id, "_source": source, **({"routing": found.routing} if found.routing else {})}
-            for found in page
-        ]
-        return get_documents(self._client, self._index, documents)
+        return get_documents(self._client, self._index, [found.hint for found in page], source=source)
 
     def _compare(self, after: dict[str, str | None] | None) -> Iterator[dict[str, str | None]]:
         """Remove the sentences of parents that are gone; the last of each page of parents."""
