@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ from opensearchpy import OpenSearch
 from trifuse.indexer.actions import Action
 from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.ensure import ensure_index
+from trifuse.indexer.hints import Hint
 from trifuse.indexer.mapping import index_body
 from trifuse.indexer.pending import Mark
 from trifuse.indexer.reading import PATIENT, get_documents, search
@@ -38,6 +39,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
         reason: why.
         attempts: how often it was tried.
         at: when it was tried last, ISO 8601.
+        record: the id of the record, which isn't kept in it: older ones were known without the routing.
     """
 
     index: str
@@ -50,6 +52,12 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     attempts: int
     at: str
+    record: str = ""
+
+    @property
+    def hint(self) -> Hint:
+        """The document's id and routing: two of one id may lie on two shards."""
+        return self.doc_id, self.routing
 
     @property
     def mark(self) -> Mark:
@@ -69,21 +77,22 @@ def failed_body() -> dict[str, Any]:
     )
 
 
-def failure_id(uuid: str, field: str, doc_id: str) -> str:
-    """The id of a document's failure."""
-    return hashlib.sha256("\0".join((uuid, field, doc_id)).encode("utf-8", "surrogatepass")).hexdigest()
+def failure_id(target: EmbeddedField, doc_id: str, routing: str | None) -> str:
+    """The id of a document's record."""
+    known = (target.uuid, target.field, doc_id, *(() if routing is None else (routing,)))
+    return hashlib.sha256("\0".join(known).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def failure(
     target: EmbeddedField,
-    doc_id: str,
-    routing: str | None,
+    hint: Hint,
     mark: Mark,
     reason: str,
     *,
     before: Failure | None,
 ) -> Failure:
     """A failure that happened now; `before` is what was known of the document."""
+    doc_id, routing = hint
     return Failure(
         index=target.index,
         uuid=target.uuid,
@@ -95,24 +104,21 @@ def failure(
         reason=reason,
         attempts=before.attempts + 1 if before else 1,
         at=datetime.now(UTC).isoformat(),
+        record=before.record if before else failure_id(target, doc_id, routing),
     )
 
 
 def record_actions(failures: Iterable[Failure]) -> Iterator[Action]:
     """What writes the failures down."""
     for item in failures:
-        yield Action(
-            op="index",
-            index=FAILED_INDEX,
-            id=failure_id(item.uuid, item.field, item.doc_id),
-            source=msgspec.to_builtins(item),
-        )
+        source = msgspec.to_builtins(item)
+        yield Action(op="index", index=FAILED_INDEX, id=source.pop("record"), source=source)
 
 
 def forget_actions(failures: Iterable[Failure]) -> Iterator[Action]:
     """What removes failures that are over."""
     for item in failures:
-        yield Action(op="delete", index=FAILED_INDEX, id=failure_id(item.uuid, item.field, item.doc_id))
+        yield Action(op="delete", index=FAILED_INDEX, id=item.record)
 
 
 def forget_failures(client: OpenSearch, uuid: str, field: str | None = None) -> None:
@@ -131,16 +137,15 @@ def ensure_failed_index(client: OpenSearch) -> None:
 
 
 def read_failures(
-    client: OpenSearch, target: EmbeddedField, ids: Sequence[str], *, retry: Retry = PATIENT
-) -> dict[str, Failure]:
-    """What is known to have failed of these documents, by id."""
-    wanted = [(failure_id(target.uuid, target.field, doc_id), None) for doc_id in ids]
-    found = get_documents(client, FAILED_INDEX, wanted, retry=retry)
-    return {
-        doc_id: msgspec.convert(item["_source"], Failure)
-        for doc_id, item in zip(ids, found, strict=True)
-        if item.get("found")
-    }
+    client: OpenSearch, target: EmbeddedField, hints: Iterable[Hint], *, retry: Retry = PATIENT
+) -> dict[Hint, Failure]:
+    """What is known to have failed of these documents."""
+    asked = set(hints)
+    # Older versions knew a document with a routing by its id alone, too.
+    records = {failure_id(target, doc_id, known) for doc_id, routing in asked for known in {routing, None}}
+    found = get_documents(client, FAILED_INDEX, [(record, None) for record in sorted(records)], retry=retry)
+    failures = (_failure(item) for item in found if item.get("found"))
+    return {item.hint: item for item in failures if item.hint in asked}
 
 
 def failures_by_reason(
@@ -174,7 +179,7 @@ def failure_pages(
     while True:
         body: dict[str, Any] = {
             "query": failures_query(target),
-            "sort": [{"doc_id": "asc"}],
+            "sort": [{"doc_id": "asc"}, {"routing": "asc"}],
             "size": _PAGE,
             "track_total_hits": False,
         }
@@ -182,7 +187,12 @@ def failure_pages(
             body["search_after"] = after
         hits = search(client, FAILED_INDEX, body, retry=retry)["hits"]["hits"]
         if hits:
-            yield [msgspec.convert(hit["_source"], Failure) for hit in hits]
+            yield [_failure(hit) for hit in hits]
             after = hits[-1]["sort"]
         if len(hits) < _PAGE:
             return
+
+
+def _failure(found: Mapping[str, Any]) -> Failure:
+    """A record as OpenSearch shows it."""
+    return msgspec.convert({**found["_source"], "record": found["_id"]}, Failure)

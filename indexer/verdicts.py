@@ -26,7 +26,7 @@ def judge(
     """What became of queued documents; those that are still to be done are left out."""
     verdicts: dict[Hint, Verdict] = {}
     moved: list[tuple[Pending, Hint]] = []
-    open_items: list[Pending] = []
+    still: list[tuple[Pending, Hint]] = []
     found = _read(client, target, [item.hint for item in items], [f"{MARKS}.fields.{target.field}"], retry)
     places = _places(client, target.index, [item.hint for item in items if item.hint not in found], retry)
     found |= _read(client, target, set(places.values()), [f"{MARKS}.fields.{target.field}"], retry)
@@ -42,13 +42,13 @@ def judge(
         if mark is not None and is_written(item, mark, seq_no, target.space):
             verdicts[item.hint] = _done(mark)
             continue
-        open_items.append(item)
+        still.append((item, place))
         if seq_no != item.seq_no:
             moved.append((item, place))
     verdicts |= _put_back(client, target, moved, retry)
-    known = read_failures(client, target, [item.id for item in open_items], retry=retry)
-    for item in open_items:
-        failed = known.get(item.id)
+    known = read_failures(client, target, [place for _, place in still], retry=retry)
+    for item, place in still:
+        failed = known.get(place)
         if failed is not None and failed.space == target.space.id and failed.mark != item.failed:
             verdicts[item.hint] = "failed"
     return verdicts
