@@ -101,7 +101,7 @@ def test_c2_sweeps_and_batches_of_an_attached_index_make_one_session_a_child(
             assert time.monotonic() < end, worker.log
             time.sleep(0.5)
             client.indices.refresh(index=name)
-        assert "queued" in worker.log
+        assert "Task trifuse.sweep" in worker.log
         assert not maps_the_runtime(beat.process.pid)
         assert not maps_the_runtime(worker.pid)
         assert all(maps_the_runtime(pid) for pid in worker.children)
