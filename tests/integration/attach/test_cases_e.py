@@ -33,7 +33,7 @@ from trifuse.encoder.types import Encoder
 from trifuse.indexer.attach import apply_attach, plan_attach
 from trifuse.indexer.counts import counts
 from trifuse.indexer.embedded import embedded_field
-from trifuse.indexer.failures import read_failures
+from trifuse.indexer.failures import FAILED_INDEX, failure_pages
 from trifuse.indexer.hints import Hint
 from trifuse.indexer.sync import sync
 from trifuse.ranker import HybridRanker, Profile
@@ -180,11 +180,11 @@ def test_e6_what_is_rejected_is_named_and_the_rest_goes_on(
     _, report = carried(encoder, name=name)
     assert (report.embedded, report.emptied, report.failed) == (1, 1, 2)
     target = embedded_field(client, name, VECTOR_FIELD)
-    reasons = {doc_id: item.reason for doc_id, item in read_failures(client, target, list("0123")).items()}
+    client.indices.refresh(index=FAILED_INDEX)
+    reasons = {item.doc_id: item.reason for page in failure_pages(client, target) for item in page}
     assert set(reasons) == {"1", "2"}
     assert reasons["1"] == "the model's vector can't be used: it has NaN"
     assert "nested documents has exceeded the allowed limit" in reasons["2"]
-    client.indices.refresh(index="trifuse-failed")
     counted = counts(client, name)
     assert counted["documents"] == 4
     assert [counted[key] for key in ("current", "empty", "failed", "missing", "stale")] == [1, 1, 2, 0, 0]
