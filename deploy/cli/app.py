@@ -29,7 +29,7 @@ from trifuse.deploy.cli import (
     train,
     tune,
 )
-from trifuse.deploy.cli.common import err
+from trifuse.deploy.cli.common import say
 from trifuse.encoder.errors import TrifuseError
 
 _LONGEST_REASON = 300
@@ -119,5 +119,5 @@ def _remedy(error: opensearchpy.exceptions.TransportError) -> str:
 
 
 def _end(message: str) -> NoReturn:
-    err.print(f"trifuse: {message}", style="red", markup=False, soft_wrap=True)
+    say(message)
     sys.exit(1)

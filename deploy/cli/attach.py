@@ -10,7 +10,9 @@ from opensearchpy import OpenSearch
 
 from trifuse.deploy.cli.attach_output import show_plan
 from trifuse.deploy.cli.common import (
+    COUNTED,
     BrokerOption,
+    BumpOption,
     EncoderOption,
     JsonOption,
     OpenSearchOption,
@@ -18,6 +20,7 @@ from trifuse.deploy.cli.common import (
     emit,
     fail,
     index_name,
+    names_in,
     print_lines,
     terminable,
 )
@@ -32,8 +35,6 @@ from trifuse.indexer.copying.complete import CopyReport, complete
 from trifuse.indexer.hints import Enqueue
 from trifuse.indexer.sentences import attach_sentences
 from trifuse.indexer.sync import SyncReport, sync
-
-_KEYS = ("pending", "embedded", "skipped", "failed")
 
 NameArgument = Annotated[
     str,
@@ -51,9 +52,6 @@ CopyOption = Annotated[
 ]
 AliasOption = Annotated[
     str | None, typer.Option("--alias", help="With --copy: the alias to go by; INDEX-dense for an index.")
-]
-BumpOption = Annotated[
-    bool, typer.Option("--accept-version-bump", help="Versions of documents may go up: no writer minds.")
 ]
 SentencesOption = Annotated[
     bool, typer.Option("--sentences", help="Also embed each sentence, in an index of its own.")
@@ -96,7 +94,7 @@ def attach_command(
 
     Example: [bold]trifuse attach articles --text title,abstract --dry-run[/bold]
     """
-    paths, filtered = _paths(text), _paths(filters or "")
+    paths, filtered = names_in(text), names_in(filters)
     if not paths:
         raise typer.BadParameter("name at least one field", param_hint="--text")
     if exact and copy:
@@ -124,15 +122,11 @@ def attach_command(
         show_plan(plan)
     if dry_run or plan.refused:
         if as_json:
-            emit({**dict.fromkeys(_KEYS, 0), "plan": plan.as_dict()})
+            emit({**dict.fromkeys(COUNTED, 0), "plan": plan.as_dict()})
         if plan.refused:
             fail(_refusal(plan))
         return
     _attach(client, plan, settings, filters=filtered if sentences else None, wait=wait, as_json=as_json)
-
-
-def _paths(listed: str) -> list[str]:
-    return [path.strip() for path in listed.split(",") if path.strip()]
 
 
 def _refusal(plan: AttachPlan) -> str:
@@ -149,11 +143,11 @@ def _attach(
     plan: AttachPlan,
     settings: Settings,
     *,
-    filters: list[str] | None,
+    filters: tuple[str, ...] | None,
     wait: bool,
     as_json: bool,
 ) -> None:
-    """Do as planned, and queue what lacks its vector; with sentences where `filters` is a list."""
+    """Do as planned, and queue what lacks its vector; with sentences where `filters` is a tuple."""
     enqueue, listening = queueing(settings)
     if plan.mode == "copy" and not plan.attached:
         _copy(client, plan, enqueue, listening, filters=filters, as_json=as_json)
@@ -168,7 +162,7 @@ def _attach(
     end_sync(plan.name, report, waited=wait)
 
 
-def _add_sentences(client: OpenSearch, index: str, plan: AttachPlan, filters: list[str] | None) -> None:
+def _add_sentences(client: OpenSearch, index: str, plan: AttachPlan, filters: tuple[str, ...] | None) -> None:
     if filters is None:
         return
     text = plan.space.template.fields
@@ -181,7 +175,7 @@ def _copy(
     enqueue: Enqueue,
     listening: Callable[[Space], bool],
     *,
-    filters: list[str] | None,
+    filters: tuple[str, ...] | None,
     as_json: bool,
 ) -> None:
     """Make the copy, or go on with it, and switch the alias to it when it is complete."""
@@ -207,7 +201,7 @@ def _copy(
 
 def _tell(report: SyncReport | CopyReport, plan: AttachPlan, *, as_json: bool) -> None:
     """The counts, and with a copy what became of it."""
-    counted = {key: getattr(report, key) for key in _KEYS}
+    counted = {key: getattr(report, key) for key in COUNTED}
     if as_json:
         copied = {"copy": report} if isinstance(report, CopyReport) else {}
         emit({**counted, **copied, "plan": plan.as_dict()})

@@ -11,7 +11,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from trifuse.deploy.cli.common import err, index_name
+from trifuse.deploy.cli.common import err, index_name, say
 from trifuse.deploy.config import Settings, redis_client
 from trifuse.worker.clicks.counting import MAX_A_DAY, MIN_VISITORS
 from trifuse.worker.clicks.errors import ClickStoreDown
@@ -86,7 +86,7 @@ def click_store(settings: Settings) -> Redis:
 def warn_if_evicting(store: Redis) -> None:
     """Say that the click store may throw counts away, where it may; the command goes on."""
     if warning := evicting_store(store):
-        err.print(f"trifuse: {warning}", style="yellow", markup=False, soft_wrap=True)
+        say(warning, "yellow")
 
 
 @contextmanager

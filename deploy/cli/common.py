@@ -35,7 +35,13 @@ EncoderOption = Annotated[
     str | None,
     typer.Option("--encoder", envvar="TRIFUSE_ENCODER", help="A model's name or folder.", show_envvar=True),
 ]
+BumpOption = Annotated[
+    bool, typer.Option("--accept-version-bump", help="Versions of documents may go up: no writer minds.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Machine-readable output on stdout.")]
+
+COUNTED = ("pending", "embedded", "skipped", "failed")
+"""What a job says of documents and their vectors: each is one of the four."""
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -46,6 +52,11 @@ def index_name(value: str) -> str:
     if fault := name_fault(value):
         raise typer.BadParameter(f"{value!r} can't be the name of an index: {fault}")
     return value
+
+
+IndexArgument = Annotated[
+    str, typer.Argument(metavar="INDEX", help="The index, or an alias.", callback=index_name)
+]
 
 
 def emit(value: Any) -> None:
@@ -61,8 +72,22 @@ def print_lines(lines: Iterable[str]) -> None:
 
 def fail(message: str, status: int = 1) -> NoReturn:
     """End the command with one clear sentence on stderr."""
-    err.print(f"trifuse: {message}", style="red", markup=False, soft_wrap=True)
+    say(message)
     raise typer.Exit(status)
+
+
+def say(message: str, style: str = "red") -> None:
+    """Write a sentence on stderr as it is; red is what failed, yellow what is to be known."""
+    err.print(f"trifuse: {message}", style=style, markup=False, soft_wrap=True)
+
+
+def names_in(listed: str | None) -> tuple[str, ...]:
+    """The names between the commas of an option.
+
+    >>> names_in("title, abstract,")
+    ('title', 'abstract')
+    """
+    return tuple(name.strip() for name in (listed or "").split(",") if name.strip())
 
 
 @contextmanager

@@ -7,20 +7,17 @@ from typing import Annotated
 import typer
 
 from trifuse.deploy.cli.common import (
+    IndexArgument,
     JsonOption,
     OpenSearchOption,
     emit,
     err,
     fail,
-    index_name,
     print_lines,
 )
 from trifuse.deploy.config import opensearch_client, require_opensearch, resolve
 from trifuse.indexer.attach import detach
 
-IndexArgument = Annotated[
-    str, typer.Argument(metavar="INDEX", help="The index, or an alias.", callback=index_name)
-]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from trifuse.deploy.cli.common import JsonOption, OpenSearchOption, emit, err, fail, out, print_lines
+from trifuse.deploy.cli.common import JsonOption, OpenSearchOption, emit, fail, out, print_lines, say
 from trifuse.deploy.cli.profile_tables import changes_table, history_table, profiles_table
 from trifuse.deploy.cli.ranking import check_template, json_object, profile_store, read_profile, usage
 from trifuse.deploy.errors import NotAnswering, NotConfigured
@@ -58,7 +58,7 @@ def list_command(as_json: JsonOption = False, opensearch: OpenSearchOption = Non
                 except ProfileError as error:
                     faults.append(str(error))
     except NotConfigured:
-        err.print("trifuse: no cluster is named, so only what is built in is listed", style="yellow")
+        say("no cluster is named, so only what is built in is listed", "yellow")
     except (SearchUnavailable, NotAnswering) as error:
         faults.append(f"stored profiles can't be listed: {error}")
     if as_json:

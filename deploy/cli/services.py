@@ -28,6 +28,7 @@ from trifuse.deploy.cli.common import (
     emit,
     err,
     out,
+    say,
     terminable,
 )
 from trifuse.deploy.cli.services_output import copy_line, failure_lines, indexes_table, workers_table
@@ -171,9 +172,9 @@ def _show_status(
     else:
         _tell(status)
     for warning in status.warnings:
-        err.print(f"trifuse: {warning}", style="yellow", markup=False)
+        say(warning, "yellow")
     for problem in status.problems:
-        err.print(f"trifuse: {problem}", style="red", markup=False)
+        say(problem)
     if status.problems:
         raise typer.Exit(1)
 

@@ -21,16 +21,18 @@ from rich.progress import (
 from rich.text import Text
 
 from trifuse.deploy.cli.common import (
+    COUNTED,
     BrokerOption,
     EncoderOption,
+    IndexArgument,
     JsonOption,
     OpenSearchOption,
     RedisOption,
     emit,
     err,
     fail,
-    index_name,
     out,
+    say,
 )
 from trifuse.deploy.cli.queueing import queueing
 from trifuse.deploy.cli.watching import keep_watch
@@ -41,7 +43,6 @@ from trifuse.indexer.sentences import SentenceStep
 from trifuse.indexer.sync import Progress as Vectors
 from trifuse.indexer.sync import SyncReport, sync
 
-_KEYS = ("pending", "embedded", "skipped", "failed")
 _SAID = {"skipped": "nothing to do for"}
 _BARS: dict[type[Step], str] = {
     CopyStep: "copying to {}",
@@ -49,9 +50,6 @@ _BARS: dict[type[Step], str] = {
     Vectors: "{}",
 }
 
-IndexArgument = Annotated[
-    str, typer.Argument(metavar="INDEX", help="The index, or an alias.", callback=index_name)
-]
 WaitOption = Annotated[bool, typer.Option("--wait", help="Stay until nothing is pending.")]
 WatchOption = Annotated[
     bool,
@@ -109,18 +107,16 @@ def sync_command(
             progress=step,
         )
     if as_json:
-        emit({key: getattr(report, key) for key in _KEYS})
+        emit({key: getattr(report, key) for key in COUNTED})
     else:
-        out.print(", ".join(f"{_SAID.get(key, key)} {getattr(report, key):,}" for key in _KEYS))
+        out.print(", ".join(f"{_SAID.get(key, key)} {getattr(report, key):,}" for key in COUNTED))
     end_sync(index, report, waited=wait)
 
 
 def end_sync(index: str, report: SyncReport, *, waited: bool) -> None:
     """Say what is left, and end with 1 where something failed, or stayed pending that was waited for."""
     if report.stalled:
-        err.print(
-            f"trifuse: {report.stalled}", style="red" if waited else "yellow", markup=False, soft_wrap=True
-        )
+        say(report.stalled, "red" if waited else "yellow")
     if report.failed:
         fail(
             f"{report.failed:,} documents can't be embedded: the index trifuse-failed says why, and "

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import msgspec
 from opensearchpy import OpenSearch
 
-from trifuse.deploy.cli.common import err, out, terminable
+from trifuse.deploy.cli.common import err, out, say, terminable
 from trifuse.encoder.spaces import Space
 from trifuse.indexer.hints import Enqueue
 from trifuse.indexer.watch import Watched, watch
@@ -44,7 +44,7 @@ def keep_watch(
                 interval_s=interval_s,
                 listening=listening,
                 progress=progress,
-                say=_say,
+                say=lambda text: say(text, "yellow"),
             )
     if latest is not None and not as_json:
         out.print(f"watched {index}: {line_of(latest)}", markup=False, soft_wrap=True)
@@ -63,10 +63,6 @@ def line_of(seen: Watched) -> str:
 def _counts_of(seen: Watched) -> str:
     names = ("seen", "queued", "pending", "embedded", "skipped", "failed")
     return ", ".join(f"{name} {getattr(seen, name):,}" for name in names)
-
-
-def _say(text: str) -> None:
-    err.print(f"trifuse: {text}", style="yellow", markup=False, soft_wrap=True)
 
 
 @contextmanager
