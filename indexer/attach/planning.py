@@ -70,7 +70,7 @@ def plan_attach(
     indexes = read_indexes(client, name)
     template, findings = _texts(indexes, request, separator)
     space = Space(encoder, template)
-    if copy and (switched := _switched_to(client, indexes, space)):
+    if copy and (switched := _switched_to(client, name, indexes, space)):
         return plan_attach(client, switched, text, encoder, copy=True, separator=separator)
     chosen, held = _field(indexes, space, request)
     findings = [*_judge(server, indexes, request, space, chosen, held), *findings]
@@ -96,14 +96,14 @@ def plan_attach(
     )
 
 
-def _switched_to(client: OpenSearch, indexes: Sequence[IndexFacts], space: Space) -> str | None:
+def _switched_to(client: OpenSearch, name: str, indexes: Sequence[IndexFacts], space: Space) -> str | None:
     """The alias that was switched to a copy of this index, with vectors of this space; None without one."""
     if len(indexes) != 1:
         return None
     uuid = indexes[0].uuid
     for copy in all_copies(client, indexes[0].name):
         same = copy.source_uuid == uuid and copy.space.id == space.id
-        if same and copy.standing.phase == "switched":
+        if same and copy.standing.phase == "switched" and copy.alias != name:
             return copy.alias
     return None
 

@@ -34,7 +34,7 @@ def begin(
     space_field: tuple[str, Space],
     drop_fields: Iterable[str] = (),
 ) -> Copy:
-    """Make an empty copy of an index; or take up that of the same source, alias and space.
+    """Make an empty copy of an index; or take up the unfinished one of the same source, alias and space.
 
     Two processes that begin the same at the same time go on with one copy.
 
@@ -65,11 +65,11 @@ def begin(
 
 
 def _begun(client: OpenSearch, of: Index, alias: str, space_field: tuple[str, Space]) -> Copy | None:
-    """The oldest copy of this kind that isn't on its way back; None where there is none."""
+    """The oldest unfinished copy of this kind; None where there is none."""
     field, space = space_field
     for copy in all_copies(client, of.name):
         same = (copy.source_uuid, copy.alias, copy.field, copy.space.id) == (of.uuid, alias, field, space.id)
-        if same and copy.standing.phase != "returning":
+        if same and copy.standing.phase in ("filling", "switching"):
             return copy
     return None
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,7 +15,9 @@ from opensearchpy.exceptions import RequestError, TransportError
 from trifuse.encoder.templates import Role
 from trifuse.encoder.types import Encoder, Encoding
 from trifuse.indexer.attach import AttachPlan, apply_attach, plan_attach
+from trifuse.indexer.embedded import embedded_field
 from trifuse.indexer.errors import AttachRefused
+from trifuse.indexer.failures import Failure, read_failures
 from trifuse.indexer.retry import Retry
 from trifuse.indexer.sync import SyncReport, sync
 from trifuse.worker.embedding import embed
@@ -98,6 +102,18 @@ def attach(client: OpenSearch, plan: Plan, embed_pending: Callable[[str], SyncRe
     return attached
 
 
+@pytest.fixture
+def failures(client: OpenSearch) -> Callable[..., dict[str, Failure]]:
+    """What is in the list of failures of an index's documents, by id: `failures(name, "012")`."""
+
+    def read(name: str, ids: Iterable[str]) -> dict[str, Failure]:
+        target = embedded_field(client, name, "trifuse_vector")
+        found = read_failures(client, target, [(doc_id, None) for doc_id in ids])
+        return {doc_id: item for (doc_id, _), item in found.items()}
+
+    return read
+
+
 class Odd:
     """The default encoder, but for texts of which a test says what comes out; it counts its texts."""
 
@@ -133,11 +149,13 @@ class Busy:
         client: of it; each path that a test names is answered 429 twice, then it is let through.
         refused: the paths that were.
         pauses: the numbers of the attempts that were waited after, in place of waiting.
+        items: how often each document, by its id, is still answered 429 within a bulk that is well.
     """
 
     def __init__(self, url: str) -> None:
         self.refused: set[str] = set()
         self.pauses: list[int] = []
+        self.items: dict[str, int] = {}
         self._pattern = re.compile("$^")
         self._left: dict[tuple[str, str], int] = {}
         self.client = OpenSearch(url, connection_class=self._connection(), max_retries=0)
@@ -156,9 +174,26 @@ class Busy:
                     busy._left[method, url] = left - 1
                     busy.refused.add(url)
                     raise TransportError(429, "circuit_breaking_exception", {})
+                if url == "/_bulk" and busy.items:
+                    params, body = args
+                    return busy._without_items(partial(super().perform_request, method, url, params), body)
                 return super().perform_request(method, url, *args, **kwargs)
 
         return Connection
+
+    def _without_items(self, send: Callable[[bytes], Any], body: bytes) -> Any:
+        """Send a bulk of updates without those documents, and put their 429 into the answer."""
+        lines = body.splitlines(keepends=True)
+        updates = [(lines[at], lines[at + 1]) for at in range(0, len(lines), 2)]
+        ids = [json.loads(head)["update"]["_id"] for head, _ in updates]
+        busy = [self.items.get(doc_id, 0) > 0 for doc_id in ids]
+        kept = [b"".join(update) for update, off in zip(updates, busy, strict=True) if not off]
+        status, headers, text = send(b"".join(kept)) if kept else (200, {}, '{"items": []}')
+        answers = iter(json.loads(text)["items"])
+        full = {"status": 429, "error": {"type": "rejected_execution_exception", "reason": "queue is full"}}
+        items = [{"update": full} if off else next(answers) for off in busy]
+        self.items = {doc_id: left - 1 for doc_id, left in self.items.items() if left > 1}
+        return status, headers, json.dumps({"errors": any(busy), "items": items})
 
 
 @pytest.fixture

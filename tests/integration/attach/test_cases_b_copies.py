@@ -12,8 +12,6 @@ from opensearchpy import OpenSearch
 from trifuse.indexer.attach import AttachPlan, detach
 from trifuse.indexer.copying import Copy, begin, catch_up
 from trifuse.indexer.copying.complete import CopyReport, complete
-from trifuse.indexer.embedded import embedded_field
-from trifuse.indexer.failures import read_failures
 from trifuse.indexer.follow import Patience
 from trifuse.indexer.refresh import restore_refresh, save_refresh
 from trifuse.worker.embedding import embed
@@ -64,14 +62,14 @@ def _interval(client: OpenSearch, name: str) -> str | None:
 
 
 def test_b1_vectors_that_cannot_be_used(
-    client: OpenSearch, make: Any, begun: Any, fill: Any, odd: Any
+    client: OpenSearch, make: Any, begun: Any, fill: Any, odd: Any, failures: Any
 ) -> None:
     """What failed is in the copy, and known by document and field: it is no reason not to switch."""
     name = make(settings={"knn": False}, docs=[{"title": title} for title in ("Zero", "Nan", "Gout")])
     odd.numbers = {"Zero": 0.0, "Nan": float("nan")}
     done = fill(begun(name))
     assert (done.copied, done.embedded, done.failed, done.switched) == (3, 1, 2, True)
-    failed = read_failures(client, embedded_field(client, done.index, "trifuse_vector"), list("012"))
+    failed = failures(done.index, "012")
     assert {doc_id: (item.doc_id, item.field) for doc_id, item in failed.items()} == {
         doc_id: (doc_id, "trifuse_vector") for doc_id in "01"
     }

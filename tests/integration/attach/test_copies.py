@@ -6,14 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from opensearchpy import OpenSearch
 
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.types import Encoder
 from trifuse.indexer.attach import AttachPlan, detach
-from trifuse.indexer.copying import begin
+from trifuse.indexer.copying import begin, catch_up
 from trifuse.indexer.copying.complete import CopyReport, complete
-from trifuse.indexer.copying.copies import Copy
+from trifuse.indexer.copying.copies import Copy, Standing, again, keep_standing
 from trifuse.indexer.errors import CopyRefused, ReembedRefused
 from trifuse.indexer.reembed import begin as reembed
 from trifuse.indexer.reembed import roll_back
@@ -99,3 +100,41 @@ def test_an_alias_moves_with_its_filter(
     again = plan(f"{name}-late", copy=True)
     assert again.attached
     assert not again.refused
+
+
+@pytest.mark.parametrize("moved", [False, True], ids=["before", "after"])
+def test_killed_in_the_switch_the_same_command_goes_on(
+    client: OpenSearch, make: Any, plan: Any, begun: Any, fill: Fill, moved: bool
+) -> None:
+    """Before the alias had moved, or after: with the same copy, and with what was written to it meanwhile."""
+    name = make()
+    copy = begun(plan(name, copy=True))
+    if moved:
+        fill(copy)
+        keep_standing(client, copy, replace(again(client, copy).standing, phase="switching"))
+        client.index(index=f"{name}-dense", id="new", body={"title": "Written by the alias"})
+        client.index(index=f"{name}-dense", id="0", body={"title": "Overwritten"})
+    else:
+        catch_up(client, copy)
+        keep_standing(client, copy, Standing("switching", 2))
+        client.indices.add_block(index=name, block="write")
+    done = fill(begun(plan(name, copy=True)))
+    assert (done.index, done.switched, done.faults) == (copy.index, True, ())
+    assert list(client.indices.get_alias(name=f"{name}-dense")) == [copy.index]
+    if moved:
+        assert client.get(index=f"{name}-dense", id="new")["_source"]["title"] == "Written by the alias"
+        assert client.get(index=f"{name}-dense", id="0")["_source"]["title"] == "Overwritten"
+
+
+def test_an_alias_that_its_owner_has_moved_back(
+    client: OpenSearch, make: Any, plan: Any, begun: Any, fill: Fill
+) -> None:
+    """By hand, past the commands: the copy that it stood for counts no more."""
+    name = make()
+    done = fill(begun(plan(name, copy=True)))
+    moves = [{"remove": {"index": done.index, "alias": f"{name}-dense"}}]
+    moves.append({"add": {"index": name, "alias": f"{name}-dense"}})
+    client.indices.update_aliases(body={"actions": moves})
+    found = plan(name, copy=True)
+    assert (found.refused, found.attached, found.alias) == (False, False, f"{name}-dense")
+    assert begun(found).index == f"{name}-trifuse-3"

@@ -1,0 +1,241 @@
+"""The cases from the field about bulk writing (B3 to B6), where vectors are written into an owner's index."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opensearchpy import OpenSearch
+
+from trifuse.encoder.types import Encoder
+from trifuse.indexer.attach import apply_attach, plan_attach
+from trifuse.indexer.copying import begin
+from trifuse.indexer.copying.complete import CopyReport, complete
+from trifuse.indexer.follow import Patience
+from trifuse.indexer.meta import read_meta
+from trifuse.indexer.sync import SyncReport, sync
+from trifuse.worker.embedding import EmbedReport, embed
+
+TRIFUSE = Path(sys.executable).with_name("trifuse")
+QUICK = Patience(lease_s=0.5, stall_s=2.0, silence_s=5.0, poll_s=0.05)
+FIELD = "trifuse_vector"
+LIMIT = 10 * 2**20
+"""What the services of the tests take in a request."""
+
+Keep = Callable[..., tuple[SyncReport, list[EmbedReport]]]
+
+
+@pytest.fixture
+def keep(client: OpenSearch, encoder: Encoder) -> Keep:
+    """`sync --wait`, with a worker that does at once what it is told, by a client of its own."""
+
+    def kept(name: str, by: OpenSearch = client, **options: Any) -> tuple[SyncReport, list[EmbedReport]]:
+        reports: list[EmbedReport] = []
+
+        def bring(index: str, field: str, space: Any, ids: Sequence[Any]) -> None:
+            reports.append(embed(by, encoder, index, field, ids))
+
+        return sync(client, name, bring, wait=True, patience=QUICK, **options), reports
+
+    return kept
+
+
+def test_b3_429_twice_then_success(client: OpenSearch, make: Any, plan: Any, keep: Keep, busy: Any) -> None:
+    name = make()
+    apply_attach(client, plan(name))
+    busy.refuse("/_bulk")
+    report, (embedded,) = keep(name, busy.client)
+    assert (busy.refused, busy.pauses) == ({"/_bulk"}, [1, 2])
+    assert embedded == EmbedReport(embedded=3, crowded=3)
+    assert (report.pending, report.embedded, report.failed) == (0, 3, 0)
+    assert {client.get(index=name, id=doc_id)["_version"] for doc_id in "012"} == {2}
+
+
+def test_b3_429_twice_for_some_items(client: OpenSearch, make: Any, plan: Any, keep: Keep, busy: Any) -> None:
+    """The other stays from the first request on, and isn't written again with those that are sent again."""
+    name = make()
+    apply_attach(client, plan(name))
+    busy.items = {"0": 2, "2": 2}
+    report, (embedded,) = keep(name, busy.client)
+    assert busy.pauses == [1, 2]
+    assert embedded == EmbedReport(embedded=3, crowded=2)
+    assert (report.pending, report.embedded, report.failed) == (0, 3, 0)
+    assert {client.get(index=name, id=doc_id)["_version"] for doc_id in "012"} == {2}
+
+
+def test_b4_some_documents_are_refused(
+    client: OpenSearch, make: Any, services: Any, worker: Any, failures: Any
+) -> None:
+    """Two that the owner's mapping takes no more: the others stay, and each command's exit status says it."""
+    name = make(docs=[{"title": f"Volume {number}"} for number in range(20)])
+    client.indices.put_mapping(index=name, body={"dynamic": "false"})
+    for doc_id in ("7", "13"):
+        client.index(index=name, id=doc_id, body={"title": f"Volume {doc_id}", "shelf": "north"})
+    client.indices.put_mapping(index=name, body={"dynamic": "strict"})
+    counted = {"pending": 0, "embedded": 18, "skipped": 0, "failed": 2}
+    attach = ("attach", name, "--text", "title", "--accept-version-bump", "--wait", "--json")
+    for command in (attach, ("sync", name, "--wait", "--json"), ("sync", name, "--json")):
+        done = _run(services, *command)
+        assert done.returncode == 1, done.stderr
+        said = json.loads(done.stdout)
+        assert {key: said[key] for key in counted} == counted
+        assert "2 documents can't be embedded: the index trifuse-failed says why" in done.stderr
+        counted = {**counted, "embedded": 0, "skipped": 18}
+    failed = failures(name, [str(number) for number in range(20)])
+    assert sorted(failed) == ["13", "7"]
+    for item in failed.values():
+        assert item.reason.startswith("strict_dynamic_mapping_exception")
+        assert "[shelf]" in item.reason
+    client.indices.put_mapping(index=name, body={"properties": {"shelf": {"type": "keyword"}}})
+    done = _run(services, "sync", name, "--wait", "--retry-failed", "--json")
+    assert (done.returncode, json.loads(done.stdout)["embedded"]) == (0, 2)
+
+
+def test_b4_an_index_that_takes_no_writes(
+    client: OpenSearch, make: Any, plan: Any, keep: Keep, failures: Any
+) -> None:
+    """No fault of any document: they stay pending, and waiting says why it ended."""
+    name = make()
+    apply_attach(client, plan(name))
+    client.indices.put_settings(index=name, body={"index.blocks.write": True})
+    report, (embedded, *_) = keep(name)
+    assert len(embedded.unfinished) == 3
+    assert (report.pending, report.embedded, report.failed) == (3, 0, 0)
+    assert "none of the 3 documents" in report.stalled
+    client.indices.put_settings(index=name, body={"index.blocks.write": None})
+    assert failures(name, "012") == {}
+    assert keep(name)[0] == SyncReport(pending=0, embedded=3, skipped=0, failed=0)
+
+
+@pytest.fixture
+def small_limit(own_services: Any) -> Any:
+    """A client of an OpenSearch that takes 10 MB in a request."""
+    made = OpenSearch(own_services.opensearch_url, timeout=60)
+    yield made
+    made.close()
+
+
+def _with_a_large_one(client: OpenSearch, name: str, *, knn: bool) -> None:
+    """300 ordinary documents, and one of 25 MB that its owner has put together from parts."""
+    raw = {"type": "object", "enabled": False}
+    mappings = {"properties": {"title": {"type": "text"}, "raw": raw}}
+    client.indices.create(
+        index=name, body={"settings": {"index.knn": knn, "number_of_replicas": 0}, "mappings": mappings}
+    )
+    lines: list[dict[str, Any]] = []
+    for number in range(301):
+        lines += [{"index": {"_id": str(number)}}, {"title": "A volume"}]
+    client.bulk(index=name, body=lines, refresh=True)
+    for part in range(5):
+        client.update(index=name, id="150", body={"doc": {"raw": {f"part {part}": "x" * 5_000_000}}})
+
+
+def test_b5_a_large_document_in_place(small_limit: OpenSearch, odd: Any, index_name: str) -> None:
+    """A vector is written as a part: the whole document never travels."""
+    client = small_limit
+    _with_a_large_one(client, index_name, knn=True)
+    found = plan_attach(client, index_name, ["title"], odd.space, accept_version_bump=True)
+    apply_attach(client, found)
+    sizes: list[EmbedReport] = []
+    report = sync(
+        client,
+        index_name,
+        lambda index, field, space, ids: sizes.append(embed(client, odd, index, field, ids)),
+        wait=True,
+        patience=QUICK,
+    )
+    assert report == SyncReport(pending=0, embedded=301, skipped=0, failed=0)
+    large = client.get(index=index_name, id="150")["_source"]
+    assert len(large[FIELD]) == 384
+    assert {len(part) for part in large["raw"].values()} == {5_000_000}
+
+
+def test_b5_a_large_document_by_a_copy(small_limit: OpenSearch, odd: Any, index_name: str) -> None:
+    """It must travel whole, and doesn't fit: it is named, with its size and the limit; the rest is there."""
+    client = small_limit
+    _with_a_large_one(client, index_name, knn=False)
+
+    def attach() -> CopyReport:
+        found = plan_attach(client, index_name, ["title"], odd.space, copy=True)
+        assert found.alias is not None
+        copy = begin(client, index_name, alias=found.alias, space_field=(found.field, found.space))
+        return complete(
+            client,
+            copy,
+            lambda index, field, space, ids: embed(client, odd, index, field, ids) and None,
+            patience=QUICK,
+        )
+
+    done = attach()
+    assert (done.copied, done.embedded, done.failed, done.switched) == (300, 300, 0, False)
+    (fault,) = done.faults
+    assert "1 documents aren't taken by the copy ('150': too_large" in fault
+    assert "takes 25000" in fault
+    assert f"{LIMIT} bytes (http.max_content_length)" in fault
+    client.index(index=index_name, id="150", body={"title": "A volume", "raw": {"part 0": "x"}})
+    done = attach()
+    assert (done.copied, done.embedded, done.switched, done.faults) == (1, 1, True, ())
+
+
+def test_b6_the_owners_refresh_interval_stays(
+    client: OpenSearch, make: Any, services: Any, lonely_broker: str, keep: Keep
+) -> None:
+    """Of three indexes behind an alias, while they are attached to and synced, and when that is killed."""
+    owners = {"-a": "7s", "-b": "-1", "-c": None}
+    names = {
+        make(settings={"refresh_interval": value}, suffix=suffix): value for suffix, value in owners.items()
+    }
+    alias = next(iter(names)).removesuffix("-a") + "-all"
+    for name in names:
+        client.indices.put_alias(index=name, name=alias)
+    for command in (
+        ("attach", alias, "--text", "title", "--accept-version-bump", "--wait"),
+        ("sync", alias, "--wait"),
+    ):
+        process = subprocess.Popen(
+            [TRIFUSE, *command],
+            env={**os.environ, **services.environ(), "TRIFUSE_BROKER_URL": lonely_broker},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            _until(lambda: all("trifuse" in read_meta(client, name) for name in names))
+            time.sleep(3 if command[0] == "sync" else 0.5)
+            assert process.poll() is None
+            assert _intervals(client, alias) == names
+        finally:
+            process.kill()
+            process.wait()
+        assert _intervals(client, alias) == names
+    report, _ = keep(alias)
+    assert (report.pending, report.embedded) == (0, 9)
+    assert _intervals(client, alias) == names
+
+
+def _intervals(client: OpenSearch, name: str) -> dict[str, str | None]:
+    found = client.indices.get_settings(index=name)
+    return {index: entry["settings"]["index"].get("refresh_interval") for index, entry in found.items()}
+
+
+def _until(what: Callable[[], bool], *, within_s: float = 60.0) -> None:
+    end = time.monotonic() + within_s
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def _run(services: Any, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [TRIFUSE, *arguments],
+        env={**os.environ, **services.environ()},
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )
