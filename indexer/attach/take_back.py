@@ -54,5 +54,7 @@ def take_back(client: OpenSearch, copy: Copy) -> str:
         roll_back(client, copy.index)
     abandon(client, copy.index)
     if was_switched:
-        return f"the alias {copy.alias} stands for {copy.source}, which takes writes again"
+        named = sorted(client.indices.get_alias(index=copy.source)[copy.source]["aliases"])
+        alias = f"the alias {', '.join(named)} stands for " if named else "no alias stands for "
+        return f"{alias}{copy.source}, which takes writes again"
     return f"the index {copy.source} is as it was"

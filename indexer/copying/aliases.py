@@ -9,7 +9,12 @@ _KEPT = ("filter", "index_routing", "search_routing", "is_write_index", "is_hidd
 
 
 def moves(
-    aliases: Mapping[str, Mapping[str, Any]], *, old: str, new: str, alias: str, door: str | None = None
+    aliases: Mapping[str, Mapping[str, Any]],
+    *,
+    old: str,
+    new: str,
+    alias: str | None = None,
+    door: str | None = None,
 ) -> list[dict[str, Any]]:
     """The actions of an `_aliases` request that lets `new` stand wherever `old` stood.
 
@@ -19,7 +24,7 @@ def moves(
 
     Args:
         aliases: the aliases of `old`, by name, as the server tells them.
-        alias: stands for `new` afterwards, also where it stood for nothing.
+        alias: stands for `new` afterwards, also where it stood for nothing; None asks for none.
         door: an alias of `new` that ends with the move: where it has gone already, nothing moves.
 
     >>> moves({}, old="a", new="b", alias="live")
@@ -28,7 +33,8 @@ def moves(
     actions: list[dict[str, Any]] = []
     if door is not None:
         actions.append({"remove": {"index": new, "alias": door, "must_exist": True}})
-    for name, value in {**{alias: {}}, **aliases}.items():
+    wanted: Mapping[str, Mapping[str, Any]] = aliases if alias is None else {alias: {}, **aliases}
+    for name, value in wanted.items():
         kept = {key: value[key] for key in _KEPT if key in value}
         if name in aliases:
             actions.append({"remove": {"index": old, "alias": name, "must_exist": True}})

@@ -14,19 +14,24 @@ from trifuse.encoder.marks import MARKS
 from trifuse.indexer.actions import Action
 from trifuse.indexer.bulk import stream_bulk
 from trifuse.indexer.copying.aliases import moves
-from trifuse.indexer.copying.blocks import block, flat_settings, unblock
-from trifuse.indexer.copying.body import PIPELINES
-from trifuse.indexer.copying.copies import Copy, Standing, door_name, find_copy, keep_standing
+from trifuse.indexer.copying.blocks import block, flat_settings, is_blocked, unblock
+from trifuse.indexer.copying.copies import Copy, find_copy, keep_standing
 from trifuse.indexer.copying.documents import carried, content_of, parts_of
 from trifuse.indexer.copying.fill import count_documents, missing_in
 from trifuse.indexer.copying.raw import RawHit, RawItem, raw_documents, raw_pages
-from trifuse.indexer.copying.switch import has_moved
+from trifuse.indexer.copying.returning import (
+    FINAL,
+    end_return,
+    has_returned,
+    opened_door,
+    returned_door,
+    source_is_there,
+    undo_return,
+)
 from trifuse.indexer.cursors import settled_shards
-from trifuse.indexer.errors import CopyRefused, IndexMissing, ServerUnavailable
+from trifuse.indexer.errors import CopyRefused, CopyTaken, IndexMissing, ServerUnavailable
 from trifuse.indexer.outcomes import require_unblocked
 from trifuse.indexer.reading import refresh
-
-_FINAL = "index.final_pipeline"
 
 
 class Returned(msgspec.Struct):
@@ -42,11 +47,14 @@ def roll_back(client: OpenSearch, name: str) -> Returned:
     The copy stays, is kept in step again, and can be switched to another time. Writers are refused (403)
     while it lasts. Interrupted, it goes on when it is run again.
 
+    Every alias that the copy has by then goes back, whatever its owner called it since.
+
     Args:
         name: the alias, the copy or the source.
 
     Raises:
-        CopyRefused: the copy wasn't switched to, or the source doesn't take a document.
+        CopyRefused: the copy wasn't switched to; the source was written to since; or it doesn't take a
+            document.
         IndexMissing: the source was deleted: there is nothing to go back to.
     """
     copy = find_copy(client, name, "switched", "returning")
@@ -54,49 +62,72 @@ def roll_back(client: OpenSearch, name: str) -> Returned:
         raise CopyRefused(
             f"the alias {copy.alias!r} stands for {copy.source!r}: there is nothing to go back from"
         )
-    try:
-        found = client.indices.get_settings(index=copy.source, name="index.uuid")
-    except NotFoundError as error:
-        raise IndexMissing(
-            f"the index {copy.source!r} was deleted: there is nothing to go back to"
-        ) from error
-    if found[copy.source]["settings"]["index"]["uuid"] != copy.source_uuid:
-        raise CopyRefused(
-            f"the index {copy.source!r} is another than the one that was copied: it was made again"
-        )
+    _require_source(client, copy)
+    if copy.standing.phase == "switched":
+        require_still(client, copy)
     copy = keep_standing(client, copy, msgspec.structs.replace(copy.standing, phase="returning"))
     done = Returned()
-    if has_moved(client, copy):
+    if not has_returned(client, copy):
         done = _return(client, copy)
-    client.indices.put_settings(index=copy.index, body=dict.fromkeys(PIPELINES, "_none"))
-    unblock(client, copy.index)
-    keep_standing(client, copy, Standing("filling", copy.standing.door + 1))
+    end_return(client, copy)
     return done
+
+
+def _require_source(client: OpenSearch, copy: Copy) -> None:
+    if source_is_there(client, copy):
+        return
+    if not client.indices.exists(index=copy.source):
+        raise IndexMissing(f"the index {copy.source!r} was deleted: there is nothing to go back to")
+    raise CopyRefused(f"the index {copy.source!r} is another than the one that was copied: it was made again")
+
+
+def require_still(client: OpenSearch, copy: Copy) -> None:
+    """Make sure that nobody wrote to the source since the copy took its place.
+
+    Raises:
+        CopyRefused: it takes writes: what was written to it isn't in the copy.
+    """
+    if not is_blocked(client, copy.source):
+        raise CopyRefused(
+            f"somebody took the write block off {copy.source!r}, whose place {copy.index!r} has taken: what "
+            f"was written to it since would be lost. Write that to {copy.index!r} as well, put the block "
+            f"back (PUT /{copy.source}/_block/write), then do the same again"
+        )
 
 
 def _return(client: OpenSearch, copy: Copy) -> Returned:
     """Carry changes back, and move the aliases; where it can't be done, the copy is as it was."""
-    block(client, copy.index)
-    final = _open_source(client, copy)
     try:
+        opened = {"add": {"index": copy.index, "alias": opened_door(copy)}}
+        client.indices.update_aliases(body={"actions": [opened]})
+        block(client, copy.index)
+        final = _open_source(client, copy)
         _return_mapping(client, copy)
         done = _carry(client, copy)
-        client.indices.put_settings(index=copy.source, body={_FINAL: final})
-        held = client.indices.get_alias(index=copy.index)[copy.index]["aliases"]
-        actions = moves(held, old=copy.index, new=copy.source, alias=copy.alias)
-        door = door_name(copy.index, copy.standing.door + 1)
-        actions.append({"add": {"index": copy.index, "alias": door}})
-        client.indices.update_aliases(body={"actions": actions})
+        client.indices.put_settings(index=copy.source, body={FINAL: final})
+        _move_back(client, copy)
     except BaseException:
         # Where even this fails, running it again goes on.
         with contextlib.suppress(OpenSearchException, ServerUnavailable):
-            if has_moved(client, copy):
-                block(client, copy.source)
-                client.indices.put_settings(index=copy.source, body={_FINAL: final})
-                unblock(client, copy.index)
-                keep_standing(client, copy, msgspec.structs.replace(copy.standing, phase="switched"))
+            if not has_returned(client, copy):
+                undo_return(client, copy)
         raise
     return done
+
+
+def _move_back(client: OpenSearch, copy: Copy) -> None:
+    held: dict[str, Any] = client.indices.get_alias(index=copy.index)[copy.index]["aliases"]
+    opened = opened_door(copy)
+    theirs = {name: value for name, value in held.items() if name != opened}
+    through = [
+        {"remove": {"index": copy.index, "alias": opened, "must_exist": True}},
+        {"add": {"index": copy.index, "alias": returned_door(copy)}},
+    ]
+    moved = moves(theirs, old=copy.index, new=copy.source)
+    try:
+        client.indices.update_aliases(body={"actions": [*through, *moved]})
+    except NotFoundError as error:
+        raise CopyTaken(f"another process is at the way back from {copy.index!r}: look again soon") from error
 
 
 def _return_mapping(client: OpenSearch, copy: Copy) -> None:
@@ -122,8 +153,8 @@ def _open_source(client: OpenSearch, copy: Copy) -> str:
 
     The copy has had the same one since the switch, so that it is known also where this was interrupted.
     """
-    final: str = flat_settings(client, copy.index).get(_FINAL, "_none")
-    client.indices.put_settings(index=copy.source, body={_FINAL: "_none"})
+    final: str = flat_settings(client, copy.index).get(FINAL, "_none")
+    client.indices.put_settings(index=copy.source, body={FINAL: "_none"})
     unblock(client, copy.source)
     return final
 

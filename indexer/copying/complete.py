@@ -11,6 +11,7 @@ from trifuse.encoder.spaces import Space
 from trifuse.indexer.copying.check import faults_of
 from trifuse.indexer.copying.copies import Copy, again
 from trifuse.indexer.copying.fill import Caught, CopyStep, catch_up
+from trifuse.indexer.copying.returning import settle_return
 from trifuse.indexer.copying.switch import has_moved
 from trifuse.indexer.copying.switch import switch as switch_to
 from trifuse.indexer.errors import CopyRefused, CopyTaken
@@ -68,6 +69,7 @@ def complete(
         IndexMissing, CopyRefused, IndexBlocked: see `catch_up`.
         ServerUnavailable: OpenSearch was away for longer than a restart takes.
     """
+    copy = settle_return(client, copy)  # till then it may take no vectors
     total, embedded, seen = Caught(), 0, SyncReport(0, 0, 0, 0)
     faults: list[str] = []
     if again(client, copy).standing.phase == "switching" and has_moved(client, copy):

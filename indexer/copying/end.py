@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from opensearchpy import OpenSearch
 
-from trifuse.indexer.copying.blocks import flat_settings
-from trifuse.indexer.copying.copies import Copy, find_copy, forget_copy
-from trifuse.indexer.copying.switch import has_moved, revert
-from trifuse.indexer.errors import CopyRefused
+from trifuse.indexer.copying.back import require_still
+from trifuse.indexer.copying.copies import Copy, again, door_name, find_copy, forget_copy
+from trifuse.indexer.copying.returning import source_is_there
+from trifuse.indexer.copying.switch import revert
+from trifuse.indexer.errors import CopyRefused, CopyTaken
 from trifuse.indexer.meta import change_meta
 from trifuse.indexer.ours import meta_without
 
@@ -19,15 +22,24 @@ def abandon(client: OpenSearch, name: str) -> Copy:
         name: the alias, the copy or the source.
 
     Raises:
-        IndexMissing, CopyRefused: there is no such copy, or the alias stands for it.
+        IndexMissing, CopyRefused: there is no such copy, or it has taken the place of its source.
+        CopyTaken: another process is switching to it.
     """
     copy = find_copy(client, name, "filling", "switching")
-    if has_moved(client, copy):
+    if copy.standing.phase in ("switched", "returning"):
         raise CopyRefused(
-            f"the alias {copy.alias!r} stands for {copy.index!r}: roll back before (--rollback)"
+            f"{copy.index!r} has taken the place of {copy.source!r}, and may hold what is nowhere else: roll "
+            "back before (--rollback)"
         )
     if client.indices.exists(index=copy.source):
         revert(client, copy)
+        if again(client, copy).standing.phase == "switching":
+            raise CopyTaken(f"another process is switching to the copy {copy.index!r}: look again soon")
+    if named := _names(client, copy):
+        raise CopyRefused(
+            f"the alias {', '.join(map(repr, named))} stands for {copy.index!r}, so that it is in use: take "
+            "the alias away, or switch to the copy and roll back (--switch, --rollback)"
+        )
     client.indices.delete(index=copy.index)
     forget_copy(client, copy)
     return copy
@@ -40,16 +52,28 @@ def finish(client: OpenSearch, name: str) -> Copy:
         name: the alias, the copy or the source.
 
     Raises:
-        IndexMissing, CopyRefused: there is no such copy, or the alias doesn't stand for it.
+        IndexMissing, CopyRefused: there is no such copy, or it hasn't taken the place of its source, or that
+            is in use again.
     """
     copy = find_copy(client, name, "switched")
-    if copy.standing.phase != "switched" or not has_moved(client, copy):
+    if copy.standing.phase != "switched":
         raise CopyRefused(
             f"the alias {copy.alias!r} doesn't stand for the copy {copy.index!r}: switch to it (--switch)"
         )
-    there = client.indices.exists(index=copy.source)
-    if there and flat_settings(client, copy.source)["index.uuid"] == copy.source_uuid:
+    if source_is_there(client, copy):
+        if client.indices.exists_alias(index=copy.source, name=copy.alias):
+            raise CopyRefused(
+                f"the alias {copy.alias!r} stands for {copy.source!r}, which would be deleted: let it stand "
+                f"for {copy.index!r}, then do the same again"
+            )
+        require_still(client, copy)
         client.indices.delete(index=copy.source)
     change_meta(client, copy.index, lambda meta: meta_without(meta, "copy"))
     forget_copy(client, copy)
     return copy
+
+
+def _names(client: OpenSearch, copy: Copy) -> list[str]:
+    """The aliases that the copy has, but for those that it is filled through."""
+    held: dict[str, Any] = client.indices.get_alias(index=copy.index)[copy.index]["aliases"]
+    return sorted(name for name in held if not name.startswith(door_name(copy.index, 0)[:-1]))

@@ -18,6 +18,7 @@ from trifuse.indexer.copying.blocks import block, give_settings, is_blocked, unb
 from trifuse.indexer.copying.check import content_faults, faults_of
 from trifuse.indexer.copying.copies import Copy, Standing, again, door_name, keep_standing
 from trifuse.indexer.copying.fill import catch_up
+from trifuse.indexer.copying.returning import settle_return
 from trifuse.indexer.cursors import read_shards
 from trifuse.indexer.errors import CopyRefused, CopyTaken, ServerUnavailable
 
@@ -35,7 +36,7 @@ def switch(client: OpenSearch, copy: Copy) -> Copy:
         CopyRefused: the copy isn't complete, or can't be switched to; the source is as it was before.
         CopyTaken: another process is at it.
     """
-    copy = again(client, copy)
+    copy = settle_return(client, copy)
     if copy.standing.phase == "switched":
         return copy
     if has_moved(client, copy):
@@ -48,9 +49,9 @@ def switch(client: OpenSearch, copy: Copy) -> Copy:
                 break
     blocked = copy.standing.blocked if copy.standing.phase == "switching" else is_blocked(client, copy.source)
     standing = Standing("switching", copy.standing.door + 1, blocked)
-    before, copy = copy, keep_standing(client, copy, standing)
+    copy = keep_standing(client, copy, standing)
     try:
-        _new_door(client, before, copy)
+        _new_door(client, copy)
         block(client, copy.source)
         catch_up(client, copy)
         _require(content_faults(client, copy))
@@ -69,19 +70,27 @@ def switch(client: OpenSearch, copy: Copy) -> Copy:
 
 
 def revert(client: OpenSearch, copy: Copy) -> None:
-    """Leave off switching: writers write the source again. Where another process is at it, it goes on."""
+    """Leave off switching: writers write the source again. Where another process is at it, it goes on.
+
+    The door is shut first: who still switches by it, and was taken for dead, is refused.
+    """
     now = again(client, copy).standing
     if now.phase != "switching" or now.door != copy.standing.door:
         return
+    copy = keep_standing(client, copy, msgspec.structs.replace(now, door=now.door + 1))
+    with contextlib.suppress(NotFoundError):  # without the copy nobody switches to it
+        _new_door(client, copy)
+        if has_moved(client, copy):
+            _settle(client, copy)
+            return
     if not now.blocked:
         unblock(client, copy.source)
-    keep_standing(client, copy, Standing("filling", now.door))
+    keep_standing(client, copy, Standing("filling", copy.standing.door))
 
 
 def has_moved(client: OpenSearch, copy: Copy) -> bool:
-    """Whether the alias stands for the copy."""
-    found: dict[str, Any] = client.indices.get_alias(index=copy.index)
-    return copy.alias in found[copy.index]["aliases"]
+    """Whether the alias stands for the copy, which may be gone."""
+    return bool(client.indices.exists_alias(index=copy.index, name=copy.alias))
 
 
 def _require_alias(client: OpenSearch, copy: Copy) -> None:
@@ -98,7 +107,7 @@ def _require(faults: list[str]) -> None:
         raise CopyRefused("the copy isn't complete: " + "; ".join(faults))
 
 
-def _new_door(client: OpenSearch, before: Copy, copy: Copy) -> None:
+def _new_door(client: OpenSearch, copy: Copy) -> None:
     """From now on only who knows that the source stands still writes into the copy."""
     held: dict[str, Any] = client.indices.get_alias(index=copy.index)[copy.index]["aliases"]
     doors = [name for name in held if name.startswith(door_name(copy.index, 0)[:-1])]

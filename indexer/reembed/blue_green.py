@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from trifuse.indexer import copying
 from trifuse.indexer.copying import Copy
 from trifuse.indexer.copying.complete import Step, complete
 from trifuse.indexer.copying.copies import all_copies
-from trifuse.indexer.errors import ReembedRefused
+from trifuse.indexer.errors import IndexMissing, ReembedRefused
 from trifuse.indexer.follow import Patience
 from trifuse.indexer.hints import Enqueue
 from trifuse.indexer.meta import change_meta
@@ -68,7 +69,7 @@ def begin_copy(client: OpenSearch, alias: str, encoder: EncoderSpace, *, text: t
 
 def fill_copy(
     client: OpenSearch,
-    alias: str,
+    name: str,
     copy: Copy,
     enqueue: Enqueue,
     *,
@@ -78,7 +79,7 @@ def fill_copy(
     switch: bool,
 ) -> Filled:
     """Fill the copy, and the past queries' vectors of the new encoder, and switch where that is asked for."""
-    held = read_index(client, alias)
+    held = read_index(client, name)
     prepare_past_queries(client, held, copy.space.encoder)
     stalled = fill_past_queries(client, held, enqueue, patience, listening, progress)
     report = complete(
@@ -102,17 +103,18 @@ def fill_copy(
     )
 
 
-def abandon_copy(client: OpenSearch, alias: str) -> int:
+def abandon_copy(client: OpenSearch, copy: Copy) -> int:
     """Delete the copy, and the past queries' vectors of its space."""
-    copying.abandon(client, alias)
-    held = read_index(client, alias)
-    settle_past_queries(client, held, held.stage.space.encoder)
+    copying.abandon(client, copy.index)
+    with contextlib.suppress(IndexMissing):  # its owner has deleted it
+        held = read_index(client, copy.source)
+        settle_past_queries(client, held, held.stage.space.encoder)
     return 0
 
 
-def finish_copy(client: OpenSearch, alias: str) -> int:
+def finish_copy(client: OpenSearch, copy: Copy) -> int:
     """Delete the index that the copy has taken the place of, and the past queries' vectors of its space."""
-    copying.finish(client, alias)
-    held = read_index(client, alias)
+    copying.finish(client, copy.index)
+    held = read_index(client, copy.index)
     settle_past_queries(client, held, held.stage.space.encoder)
     return 0

@@ -169,6 +169,8 @@ def abandon_field(client: OpenSearch, name: str, *, progress: Callable[[int], No
     """
     held = read_index(client, name)
     if held.stage.step not in ("filling", "dropping"):
+        if _end_interrupted(client, held):
+            return 0
         raise _nothing(held, "--abandon takes out", "filling")
     return _drop(client, held, progress)
 
@@ -181,8 +183,16 @@ def finish_field(client: OpenSearch, name: str, *, progress: Callable[[int], Non
     """
     held = read_index(client, name)
     if held.stage.step not in ("switched", "dropping"):
+        if _end_interrupted(client, held):
+            return 0
         raise _nothing(held, "--finish takes out", "switched")
     return _drop(client, held, progress)
+
+
+def _end_interrupted(client: OpenSearch, held: Held) -> bool:
+    """Take out of past queries what the end of a copy, interrupted, has left there; whether it has."""
+    stage = held.stage
+    return stage.step == "none" and settle_past_queries(client, held, stage.space.encoder)
 
 
 def _drop(client: OpenSearch, held: Held, progress: Callable[[int], None] | None = None) -> int:

@@ -74,8 +74,9 @@ def require_none_pending(client: OpenSearch, target: EmbeddedField, name: str) -
         )
 
 
-def settle_past_queries(client: OpenSearch, held: Held, keep: EncoderSpace) -> None:
-    """Take the field of the other encoder out of the past queries."""
+def settle_past_queries(client: OpenSearch, held: Held, keep: EncoderSpace) -> bool:
+    """Take the field of the other encoder out of the past queries; whether there was one."""
+    settled = False
     for queries in _past_queries_of(client, held):
         stage = queries.stage
         if stage.step == "none" or stage.other is None or stage.other_space is None:
@@ -84,6 +85,8 @@ def settle_past_queries(client: OpenSearch, held: Held, keep: EncoderSpace) -> N
             change_meta(client, queries.name, partial(meta_serving, field=stage.other))
             queries = read_index(client, queries.name)
         drop_field(client, queries)
+        settled = True
+    return settled
 
 
 def _past_queries_of(client: OpenSearch, held: Held) -> Iterator[Held]:

@@ -157,7 +157,7 @@ def fill(
         )
     return fill_copy(
         client,
-        copy.alias,
+        name,
         copy,
         enqueue,
         patience=patience,
@@ -209,7 +209,7 @@ def roll_back(client: OpenSearch, name: str) -> None:
             f"{copy.source!r} has no old vectors to go back to: attaching has made its copy; `trifuse detach "
             f"{copy.alias}` leads back to it"
         ) from error
-    copying.roll_back(client, copy.alias)
+    copying.roll_back(client, copy.index)
 
 
 def abandon(client: OpenSearch, name: str, *, progress: Callable[[int], None] | None = None) -> int:
