@@ -49,12 +49,14 @@ class Reached(msgspec.Struct, frozen=True):
         rejected: documents among them that the copy doesn't take.
         mapping: a hash of the source's mapping as the copy has it.
         filled: whether a pass came to its end since the copy was begun.
+        era: how often the source was found with another history: put back from a snapshot.
     """
 
     shards: Mapping[str, tuple[str, int]] = {}
     rejected: tuple[Rejected, ...] = ()
     mapping: str = ""
     filled: bool = False
+    era: int = 0
 
 
 class Standing(msgspec.Struct, frozen=True):

@@ -18,25 +18,29 @@ _parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _object = msgspec.json.Decoder(dict[str, Any])
 
 
-class Version(msgspec.Struct, frozen=True):
+class Version(msgspec.Struct, frozen=True, omit_defaults=True):
     """The version of a source's document.
 
     Args:
         history: the id of its shard's history; numbers of two histories can't be compared.
         seq_no, primary_term: of its last write.
+        era: which history of the source it is, counted from 0.
     """
 
     history: str
     seq_no: int
     primary_term: int
+    era: int = 0
 
     def covers(self, other: Version) -> bool:
         """Whether a document of this version needs no write of the other.
 
         >>> Version("h", 8, 1).covers(Version("h", 7, 1))
         True
+        >>> Version("restored", 3, 1, era=1).covers(Version("h", 7, 1))  # read before it was restored
+        True
         """
-        return self.history == other.history and self.seq_no >= other.seq_no
+        return self.era > other.era or (self.history == other.history and self.seq_no >= other.seq_no)
 
 
 class Kept(msgspec.Struct, frozen=True):

@@ -104,6 +104,7 @@ class _Pass:
     def run(self) -> Caught:
         client, copy = self._client, self._copy
         shards = settled_shards(client, copy.source)  # before the mapping: it covers all that these wrote
+        self._notice_restored(shards)
         self._keep_mapping()
         _refresh(client, copy.source)
         starts = [(shard, shard.after(self._reached.shards)) for shard in shards]
@@ -118,6 +119,15 @@ class _Pass:
         reached = self._reached.shards
         self._caught.lag = sum(max(0, shard.checkpoint - shard.after(reached)) for shard in later)
         return self._caught
+
+    def _notice_restored(self, shards: Sequence[Shard]) -> None:
+        """Where a shard has another history, what is read now holds, and not what others read before."""
+        reached = self._reached.shards
+        known = (
+            (shard.history, reached[str(shard.number)][0]) for shard in shards if str(shard.number) in reached
+        )
+        if any(history != before for history, before in known):
+            self._keep(era=self._reached.era + 1)
 
     def _keep_mapping(self) -> None:
         """Give the copy the fields that its source has got, before documents bring other types along."""
@@ -147,12 +157,12 @@ class _Pass:
 
     def _fill(self, shard: Shard, after: int) -> None:
         client, copy = self._client, self._copy
-        fresh = after < 0
+        fresh = str(shard.number) not in self._reached.shards
         pages = raw_pages(client, copy.source, shard.number, after=after, upto=shard.checkpoint)
         with ThreadPoolExecutor(_WRITERS + 1) as pool:
             for page in _read_ahead(pool, _batches(pages)):
                 parts = [part for part in (page[start::_WRITERS] for start in range(_WRITERS)) if part]
-                write = partial(write_page, client, copy, shard, fresh=fresh)
+                write = partial(write_page, client, copy, shard, era=self._reached.era, fresh=fresh)
                 wrote = list(pool.map(write, parts))
                 self._caught.written += sum(part.written for part in wrote)
                 self._caught.unchanged += sum(part.unchanged for part in wrote)

@@ -36,10 +36,13 @@ class Wrote(msgspec.Struct):
     rejected: list[Rejected] = []
 
 
-def write_page(client: OpenSearch, copy: Copy, shard: Shard, page: Sequence[RawHit], *, fresh: bool) -> Wrote:
+def write_page(
+    client: OpenSearch, copy: Copy, shard: Shard, page: Sequence[RawHit], *, era: int, fresh: bool
+) -> Wrote:
     """Write a page of one shard into the copy.
 
     Args:
+        era: which history of the source the shard has; see `Version`.
         fresh: whether the copy is expected to have none of these documents.
 
     Raises:
@@ -54,7 +57,7 @@ def write_page(client: OpenSearch, copy: Copy, shard: Shard, page: Sequence[RawH
         if not todo:
             return done
         there = [] if fresh and attempt == 0 else _there(client, copy, todo)
-        todo = _round(client, copy, shard, todo, there, done)
+        todo = _round(client, copy, shard, era, todo, there, done)
     raise CopyRefused(
         f"document {todo[0].id!r} of the index {copy.index!r} was changed {_ROUNDS} times while it was "
         "written: something else than trifuse writes into this copy; stop that, then do the same again"
@@ -70,6 +73,7 @@ def _round(
     client: OpenSearch,
     copy: Copy,
     shard: Shard,
+    era: int,
     todo: Sequence[RawHit],
     there: Sequence[RawItem],
     done: Wrote,
@@ -80,7 +84,7 @@ def _round(
     def actions() -> Iterator[Action]:
         for position, hit in enumerate(todo):
             item = there[position] if there else None
-            version = Version(shard.history, hit.seq_no, hit.primary_term)
+            version = Version(shard.history, hit.seq_no, hit.primary_term, era)
             found = item is not None and item.found
             kept = kept_of(bytes(item.source), copy.field) if item is not None and found else Kept()
             if kept.version is not None and kept.version.covers(version):

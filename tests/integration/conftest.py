@@ -82,10 +82,15 @@ def own_services() -> Iterator[Services]:
 
 @contextlib.contextmanager
 def _started() -> Iterator[Services]:
-    with _folder() as folder, LocalServices(folder, settings=SETTINGS) as local:
+    with _folder() as folder, LocalServices(folder, settings=_settings(folder)) as local:
         yield Services(
             local.opensearch_url, local.redis_url, _database(local.redis_url, 1), folder / "workers", local
         )
+
+
+def _settings(folder: Path) -> dict[str, Any]:
+    """Snapshots are kept in a folder that belongs to the server's user."""
+    return SETTINGS | {"path.repo": [str(folder / "opensearch" / "snapshots")]}
 
 
 @contextlib.contextmanager
