@@ -197,6 +197,8 @@ def _copy(
                 f"{copy.source} takes no writes any more; `trifuse detach {alias}` goes back to it"
             ]
         )
+    done = SyncReport(report.pending, report.embedded, report.skipped, report.failed)
+    end_sync(alias, done, waited=False)
 
 
 def _tell(report: SyncReport | CopyReport, plan: AttachPlan, *, as_json: bool) -> None:
