@@ -34,6 +34,8 @@ def judge_name(indexes: Sequence[IndexFacts], request: Request) -> Iterator[Find
         )
     elif len(indexes) > 1:
         yield Finding("ok", "name", f"{request.name} stands for {names}: all of them, or none")
+    elif names != request.name:
+        yield Finding("ok", "name", f"{request.name} is an alias of the index {names}")
     else:
         yield Finding("ok", "name", f"the index {names}")
     filtered = [index.name for index in indexes if (index.aliases.get(request.name) or {}).get("filter")]

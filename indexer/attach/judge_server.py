@@ -83,6 +83,8 @@ def _replicas(index: IndexFacts, nodes: int) -> int:
 
 def judge_disk(server: ServerFacts, needed: int) -> Finding:
     """Whether it fits: past the flood stage every index of the node becomes read-only."""
+    if not needed:
+        return Finding("ok", "disk", "no more than now")
     text = f"about {human(needed)} more"
     if not server.disks:
         return Finding("note", "disk", f"{text}; this user may not see what is free", "look yourself")

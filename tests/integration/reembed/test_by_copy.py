@@ -14,8 +14,10 @@ from opensearchpy import OpenSearch
 
 from trifuse.encoder.marks import VECTOR_FIELD
 from trifuse.encoder.spaces import EncoderSpace, serving_field, spaces_in_meta
+from trifuse.indexer.attach import detach
 from trifuse.indexer.errors import CopyRefused, ReembedRefused
 from trifuse.indexer.reembed import abandon, begin, fill, finish, roll_back, stage_of, switch
+from trifuse.indexer.sentences import attach_sentences
 
 SECOND = "trifuse_vector_2"
 OLD = EncoderSpace("test-old", "1", "fp32", "cls", 4, True, "cosine")
@@ -88,6 +90,19 @@ def test_finishing_leaves_the_new_index_alone_and_abandoning_the_old_one(
     assert stage_of(client, alias).step == "none"
     assert not client.indices.exists(index=titles)
     assert begin(client, alias, NEW) == "current"
+
+
+def test_detaching_deletes_sentences_that_the_copy_has_not_taken_over_yet(
+    client: OpenSearch, titles: str, alias: str, workers: Any
+) -> None:
+    """No sync has run since the index was deleted that they name."""
+    (sentences,) = attach_sentences(client, alias, text=["title"], encoder=OLD)
+    begin(client, alias, NEW)
+    assert fill(client, alias, workers, switch=True).switched
+    finish(client, alias)
+    assert not client.indices.exists(index=titles)
+    assert detach(client, alias).deleted == (sentences,)
+    assert not client.indices.exists(index=sentences)
 
 
 def test_the_copied_index_is_deleted_only_after_a_yes(

@@ -11,6 +11,7 @@ from trifuse.encoder.spaces import EncoderSpace
 from trifuse.indexer.attach.disk import NodeDisk
 from trifuse.indexer.attach.facts import IndexFacts, ServerFacts
 from trifuse.indexer.attach.judge_index import judge_index
+from trifuse.indexer.attach.judge_name import judge_name
 from trifuse.indexer.attach.judge_server import disk_needed, judge_disk, judge_server
 from trifuse.indexer.attach.plan import Finding, Mode, Request
 
@@ -90,6 +91,18 @@ def test_disk_against_watermarks(free: int | None, level: str) -> None:
     disks = () if free is None else (NodeDisk(free, low=10_000, flood=5_000),)
     found: Finding = judge_disk(server(disks=disks), 5_000)
     assert found.level == level
+
+
+def test_what_is_attached_already_takes_no_disk() -> None:
+    assert judge_disk(server(disks=(NodeDisk(0, low=10, flood=5),)), 0) == Finding(
+        "ok", "disk", "no more than now"
+    )
+
+
+def test_the_index_behind_an_alias_is_named() -> None:
+    assert [item.text for item in judge_name([index()], request())] == ["the index i"]
+    alias = Request(name="a", text=("title",), encoder=SPACE, mode="in_place")
+    assert [item.text for item in judge_name([index()], alias)] == ["a is an alias of the index i"]
 
 
 def test_read_only_cluster() -> None:
