@@ -219,9 +219,7 @@ def abandon(client: OpenSearch, name: str, *, progress: Callable[[int], None] | 
         ReembedRefused, CopyRefused: nothing is under way, or queries go by it.
     """
     copy = open_copy(client, name)
-    return (
-        abandon_field(client, name, progress=progress) if copy is None else abandon_copy(client, copy.alias)
-    )
+    return abandon_field(client, name, progress=progress) if copy is None else abandon_copy(client, copy)
 
 
 def finish(client: OpenSearch, name: str, *, progress: Callable[[int], None] | None = None) -> int:
@@ -231,7 +229,7 @@ def finish(client: OpenSearch, name: str, *, progress: Callable[[int], None] | N
         ReembedRefused, CopyRefused: it wasn't switched.
     """
     copy = open_copy(client, name)
-    return finish_field(client, name, progress=progress) if copy is None else finish_copy(client, copy.alias)
+    return finish_field(client, name, progress=progress) if copy is None else finish_copy(client, copy)
 
 
 def left_in_old_space(client: OpenSearch, name: str) -> list[tuple[str, str]]:
