@@ -51,8 +51,19 @@ def encode(text: str, target: Target, profile: Profile, encoder: Encoder | None)
     if "dense" not in wanted:
         report = LegReport("off", f"weight 0 in the profile {profile.name!r}")
     elif target.space_of(field) is None:
-        report = LegReport("off", f"{target.expression!r} has no vectors in the field {field!r}")
+        report = LegReport("off", _no_vectors(target, profile, field))
     return Encoded(vector, encoder.space if encoder is not None and vector is not None else None, report)
+
+
+def _no_vectors(target: Target, profile: Profile, field: str) -> str:
+    """Why there is nothing to search; where an index was embedded anew, and the profile wasn't told."""
+    why = f"{target.expression!r} has no vectors in the field {field!r}"
+    if profile.vector_field is None or target.serving is None:
+        return why
+    return (
+        f"{why}, which the profile {profile.name!r} names: it is served by {target.serving!r} now; set the "
+        "profile's vector_field to null, and it goes by what is served"
+    )
 
 
 def _encode(encoder: Encoder, text: str) -> tuple[Vectors | None, LegReport]:

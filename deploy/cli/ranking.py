@@ -113,6 +113,22 @@ def profile_store(opensearch: str | None) -> Iterator[ProfileStore]:
         yield ProfileStore(client)
 
 
+def pinned_profiles(store: ProfileStore, field: str) -> list[str]:
+    """The stored profiles whose current version names this vector field, without those that can't be used.
+
+    Raises:
+        SearchUnavailable, SearchRejected: they can't be listed.
+    """
+    found = []
+    for name in store.names():
+        try:
+            if store.get(name).profile.vector_field == field:
+                found.append(name)
+        except ProfileError:
+            continue
+    return found
+
+
 def _stored(given: str, opensearch: str | None) -> Profile:
     try:
         with profile_store(opensearch) as store:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -22,6 +23,7 @@ from trifuse.deploy.cli.common import (
     terminable,
 )
 from trifuse.deploy.cli.queueing import queueing
+from trifuse.deploy.cli.ranking import pinned_profiles
 from trifuse.deploy.cli.sync import progress_bars
 from trifuse.deploy.config import Settings, opensearch_client, require_opensearch, resolve
 from trifuse.encoder.registry import describe_encoder
@@ -38,6 +40,8 @@ from trifuse.indexer.reembed import (
     switch,
 )
 from trifuse.indexer.reembed.blue_green import open_copy
+from trifuse.ranker.errors import RankerError
+from trifuse.ranker.profiles.store import ProfileStore
 
 NameArgument = Annotated[
     str, typer.Argument(metavar="INDEX", help="The index, or an alias of one.", callback=index_name)
@@ -117,13 +121,14 @@ def reembed_command(
     if what not in ("begin", "resume"):
         _tell(client, index, _SAID[what].format(index), as_json=as_json)
         return
+    before = stage_of(client, index).serving
     filled = _work(client, index, settings, fill, switch=not no_switch)
     said = (
         _SWITCHED
         if filled.switched
         else "the new vectors of {0!r} aren't served: `trifuse reembed {0} --switch`"
     )
-    _tell(client, index, said.format(index), filled, as_json=as_json)
+    _tell(client, index, said.format(index), filled, before=before, given=encoder, as_json=as_json)
     _end(filled)
 
 
@@ -163,6 +168,7 @@ def _work(
 
 def _step(client: OpenSearch, index: str, step: str, settings: Settings, *, yes: bool, as_json: bool) -> None:
     filled = None
+    before = stage_of(client, index).serving if step in ("--switch", "--rollback") else None
     if step == "--switch":
         filled = _work(client, index, settings, switch)
         said = (_SWITCHED if filled.switched else _NOT_SWITCHED).format(index)
@@ -186,7 +192,7 @@ def _step(client: OpenSearch, index: str, step: str, settings: Settings, *, yes:
         )
         if copy is not None:
             said += f", with the index {copy.index if step == '--abandon' else copy.source!r}"
-    _tell(client, index, said, filled, as_json=as_json)
+    _tell(client, index, said, filled, before=before, as_json=as_json)
     if filled is not None:
         _end(filled)
 
@@ -198,8 +204,22 @@ def _ask_to_delete(source: str, index: str) -> None:
         fail(f"{index!r} is as it was; --rollback still leads back")
 
 
-def _tell(client: OpenSearch, index: str, said: str, filled: Filled | None = None, *, as_json: bool) -> None:
-    """The counts, where the index stands now, and what to do about its sentences."""
+def _tell(
+    client: OpenSearch,
+    index: str,
+    said: str,
+    filled: Filled | None = None,
+    *,
+    before: str | None = None,
+    given: str | None = None,
+    as_json: bool,
+) -> None:
+    """The counts, where the index stands now, and what to do about its sentences and stored profiles.
+
+    Args:
+        before: the field that queries went by.
+        given: the encoder as it was named: by its folder, it may be.
+    """
     stage = stage_of(client, index)
     counted = filled or Filled(0, 0, 0, 0)
     if as_json:
@@ -213,14 +233,34 @@ def _tell(client: OpenSearch, index: str, said: str, filled: Filled | None = Non
         emit({**{key: getattr(counted, key) for key in keys}, **about})
     else:
         print_lines([said])
-    for sentences, name in left_in_old_space(client, index):
-        err.print(
-            f"trifuse: the sentences {sentences!r} stay with the encoder {name!r}: `trifuse reembed "
-            f"{sentences} --encoder {stage.space.encoder.encoder}` changes them as well",
-            style="yellow",
-            markup=False,
-            soft_wrap=True,
+    if left := left_in_old_space(client, index):
+        new = f"--encoder {shlex.quote(given or left.wanted)}"
+        _warn(
+            f"the sentences {left.index!r} stay with the encoder {left.present!r}: `trifuse reembed "
+            f"{left.index} {'--rollback' if left.step == 'rollback' else new}` changes them as well"
         )
+    if before not in (None, stage.serving):
+        _warn_of_pinned_profiles(client, index, before, stage.serving)
+
+
+def _warn_of_pinned_profiles(client: OpenSearch, index: str, before: str, serving: str) -> None:
+    """Name the stored profiles that stay behind with the field that the index was served by."""
+    try:
+        names = pinned_profiles(ProfileStore(client), before)
+    except RankerError as error:
+        _warn(f"stored profiles can't be read ({error}): some may name the vector field {before!r}")
+        return
+    if names:
+        _warn(
+            f"the stored profiles {', '.join(names)} name the vector field {before!r}: by them searches of "
+            f"{index!r} stay with it, and have no vectors once it is gone, while others go by {serving!r}. "
+            f"If they are to follow: `trifuse profile show {names[0]} > profile.json`, set vector_field to "
+            f"null in it, `trifuse profile set {names[0]} --from profile.json`"
+        )
+
+
+def _warn(text: str) -> None:
+    err.print(f"trifuse: {text}", style="yellow", markup=False, soft_wrap=True)
 
 
 def _end(filled: Filled) -> None:

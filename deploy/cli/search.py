@@ -14,6 +14,7 @@ from trifuse.deploy.cli.common import (
     RedisOption,
     emit,
     err,
+    fail,
     out,
 )
 from trifuse.deploy.cli.hits import (
@@ -101,6 +102,10 @@ def search_command(
     else:
         shown = template or chosen.body or {}
         _show(response, start=start or shown.get("from", 0), explain=explain)
+    dense = response["trifuse"]["legs"]["dense"]
+    named = chosen.vector_field
+    if named is not None and dense["state"] == "off" and repr(named) in dense["reason"]:
+        fail(f"ranked without vectors: {dense['reason']}")
 
 
 def _encoder(settings: Settings, profile: Profile) -> Encoder | BySpace | None:

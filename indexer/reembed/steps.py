@@ -35,7 +35,6 @@ from trifuse.indexer.reembed.in_place import (
     switch_field,
 )
 from trifuse.indexer.reembed.stage import Next, Stage
-from trifuse.indexer.sentences.origin import link_in_meta
 
 
 def stage_of(client: OpenSearch, name: str) -> Stage:
@@ -230,18 +229,3 @@ def finish(client: OpenSearch, name: str, *, progress: Callable[[int], None] | N
     """
     copy = open_copy(client, name)
     return finish_field(client, name, progress=progress) if copy is None else finish_copy(client, copy)
-
-
-def left_in_old_space(client: OpenSearch, name: str) -> list[tuple[str, str]]:
-    """Indexes of sentences that are served by another encoder than the index, each with its encoder's name.
-
-    They have a space of their own, and are embedded anew by their own name.
-    """
-    held = read_index(client, name)
-    linked = link_in_meta(held.meta)
-    if not linked or not client.indices.exists(index=linked):
-        return []
-    sentences = stage_of(client, linked)
-    if sentences.space.encoder.id == held.stage.space.encoder.id:
-        return []
-    return [(linked, sentences.space.encoder.encoder)]

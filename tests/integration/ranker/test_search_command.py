@@ -86,6 +86,23 @@ def test_what_is_wrong_is_said(
     assert "Traceback" not in done.stderr
 
 
+def test_a_profile_of_a_field_that_is_gone_ranks_without_vectors_and_says_so(
+    services: Any, make_index: Callable[..., str], tmp_path: Path
+) -> None:
+    """As after `trifuse reembed INDEX --finish`: the profile stayed with the old field."""
+    index = make_index([{"_id": "1", "title": "stroke", "angle": 0}])
+    profile = tmp_path / "mine.json"
+    profile.write_text('{"name": "mine", "weights": {"lexical": 1, "dense": 1}, "vector_field": "old"}')
+    command = [sys.executable, "-c", SEARCH, "search", index, "stroke", "--json", "--profile", str(profile)]
+    environ = {**services.environ(), "PATH": ""}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environ, check=False)
+    assert done.returncode == 1
+    assert [hit["_id"] for hit in json.loads(done.stdout)["hits"]["hits"]] == ["1"]
+    said = " ".join(done.stderr.split())
+    assert f"ranked without vectors: '{index}' has no vectors in the field 'old', which the profile" in said
+    assert "set the profile's vector_field to null" in said
+
+
 def test_an_index_of_an_unknown_encoder_asks_for_it(
     services: Any, make_index: Callable[..., str], tmp_path: Path
 ) -> None:

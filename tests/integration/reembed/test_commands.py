@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +14,8 @@ from typing import Any
 
 import pytest
 from opensearchpy import OpenSearch
+
+from trifuse.encoder.spaces import serving_field, spaces_in_meta
 
 TRIFUSE = Path(sys.executable).with_name("trifuse")
 E5 = "e5-small-v2-int8"
@@ -86,6 +90,74 @@ def test_the_model_of_a_live_index_is_changed_and_changed_back(
     done = run("reembed", trials, "--finish")
     assert done.returncode == 0, done.stderr
     assert "took the old vectors out of 3 documents" in done.stdout
+
+
+def test_sentences_and_profiles_that_stay_behind_are_named_with_what_to_do(
+    run: Run, client: OpenSearch, trials: str, worker_factory: Callable[..., Any], tmp_path: Path
+) -> None:
+    """The commands that are printed are run as they stand there."""
+    worker_factory(TRIFUSE_ENCODER=E5)
+    alias, mine = f"{trials}-alias", f"p-{trials}"
+    path = tmp_path / "trials.jsonl"
+    records = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    lines = [json.dumps(record | {"brief_summary": "One sentence each."}) for record in records]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    assert run("load", str(path), "--index", trials, "--sentences").returncode == 0
+    done = run("sync", trials, "--wait")
+    assert done.returncode == 0, done.stderr
+    client.indices.put_alias(index=trials, name=alias)
+    settings = '{"weights": {"lexical": 1, "dense": 1}, "vector_field": "trifuse_vector"}'
+    assert run("profile", "set", mine, "--from", settings).returncode == 0
+    try:
+        done = run("reembed", alias, "--encoder", E5)
+        assert done.returncode == 0, done.stderr
+        assert f"the stored profiles {mine} name the vector field 'trifuse_vector'" in done.stderr
+        assert "while others go by 'trifuse_vector_2'" in done.stderr
+        _paste(run, done.stderr, f"profile show {mine}", tmp_path)
+    finally:
+        run("profile", "delete", mine, "--yes")
+
+    sentences = f"{trials}-trifuse-sentences"
+    assert _printed(done.stderr, "reembed") == f"reembed {sentences} --encoder {E5}"
+    done = run(*shlex.split(_printed(done.stderr, "reembed")))
+    assert done.returncode == 0, done.stderr
+    assert _serving(client, sentences) == (E5, 3)
+    done = run("reembed", alias, "--rollback")
+    assert "profiles" not in done.stderr  # it is deleted
+    assert _printed(done.stderr, "reembed") == f"reembed {sentences} --rollback"
+    done = run(*shlex.split(_printed(done.stderr, "reembed")))
+    assert done.returncode == 0, done.stderr
+    assert _serving(client, sentences) == ("bge-small-en-v1.5-int8", 3)
+    assert run("reembed", alias, "--abandon").stderr == ""
+
+
+def _printed(stderr: str, what: str) -> str:
+    """The command about sentences that a warning names."""
+    (found,) = re.findall(rf"the sentences .*: `trifuse ({what} [^`]*)` changes them", stderr)
+    return str(found)
+
+
+def _paste(run: Run, stderr: str, what: str, tmp_path: Path) -> None:
+    """Show the profile, edit it, and set it, by the commands that were printed."""
+    shown, stored = re.findall(r"`trifuse (profile [^`]*)`", stderr)
+    show, _, name = shown.partition(" > ")
+    assert show == what
+    done = run(*shlex.split(show))
+    assert done.returncode == 0, done.stderr
+    path = tmp_path / name
+    path.write_text(json.dumps({**json.loads(done.stdout), "vector_field": None}))
+    done = run(*shlex.split(stored.replace(name, str(path))))
+    assert done.returncode == 0, done.stderr
+
+
+def _serving(client: OpenSearch, index: str) -> tuple[str, int]:
+    """The encoder that an index is served by, and how many documents have its vector."""
+    meta = client.indices.get_mapping(index=index)[index]["mappings"]["_meta"]
+    field = serving_field(meta)
+    assert field is not None
+    client.indices.refresh(index=index)
+    found = client.count(index=index, body={"query": {"exists": {"field": field}}})
+    return spaces_in_meta(meta)[field].encoder.encoder, found["count"]
 
 
 def test_what_cant_be_done_is_said_in_one_sentence(run: Run, trials: str, lonely: str) -> None:

@@ -71,6 +71,17 @@ def test_no_vectors_in_the_index() -> None:
     assert found.vector is not None
 
 
+def test_a_field_that_the_profile_names_is_gone() -> None:
+    """The index was embedded anew, and is served by another field than the profile stays with."""
+    pinned = Profile(name="mine", vector_field="trifuse_vector_0")
+    found = read(profile=pinned)
+    assert found.dense.state == "off"
+    assert found.dense.reason == (
+        "'i' has no vectors in the field 'trifuse_vector_0', which the profile 'mine' names: it is served by "
+        "'trifuse_vector' now; set the profile's vector_field to null, and it goes by what is served"
+    )
+
+
 @pytest.mark.parametrize("text", ["", "  \n", "\x00"])
 def test_f15_without_a_text_there_is_nothing_to_encode(text: str) -> None:
     encoder = Encoder()
