@@ -100,7 +100,8 @@ def test_detaching_deletes_sentences_that_the_copy_has_not_taken_over_yet(
     begin(client, alias, NEW)
     assert fill(client, alias, workers, switch=True).switched
     finish(client, alias)
-    assert not client.indices.exists(index=titles)
+    meta = client.indices.get_mapping(index=sentences)[sentences]["mappings"]["_meta"]
+    assert meta["trifuse"]["of"]["index"] == titles
     assert detach(client, alias).deleted == (sentences,)
     assert not client.indices.exists(index=sentences)
 
