@@ -14,15 +14,12 @@ from trifuse.indexer.cursors import read_cursors
 from trifuse.indexer.embedded import EmbeddedField, embedded_fields
 from trifuse.indexer.failures import FAILED_INDEX, Failure, failure_pages
 from trifuse.indexer.pending import embedded_query, empty_query, text_fields, wanted_mark
-from trifuse.indexer.reading import refresh, search
+from trifuse.indexer.reading import find_by_ids, refresh, search
 from trifuse.indexer.retry import Retry
 from trifuse.indexer.scan import count_stale
 
 MOST_READ = 2_000
 """How many documents of a shard are read to count stale ones; beyond that the last sync's count is told."""
-
-_PLACES = 10
-"""In so many shards an id may stand, each time with another routing, and its failures be counted."""
 
 _BRIEF = Retry(retries=3)
 
@@ -134,20 +131,15 @@ def _by_mark(client: OpenSearch, target: EmbeddedField) -> Counter[str]:
 def _failed(client: OpenSearch, target: EmbeddedField, failures: Iterable[Failure]) -> Counter[str]:
     """The documents that are still as they were when they failed, by what their mark says."""
     marks = {item.hint: item.mark for item in failures}
-    ids = sorted({doc_id for doc_id, _ in marks})
     named = {"embedded": embedded_query(target), "empty": empty_query(target)}
-    body = {
-        "query": {
-            "bool": {
-                "filter": [{"ids": {"values": ids}}],
-                "should": [{"bool": {"filter": [query], "_name": name}} for name, query in named.items()],
-            }
-        },
-        "_source": text_fields(target),
-        "size": _PLACES * len(ids),
-        "track_total_hits": False,
-    }
-    hits = search(client, target.index, body, retry=_BRIEF)["hits"]["hits"]
+    hits = find_by_ids(
+        client,
+        target.index,
+        (doc_id for doc_id, _ in marks),
+        source=text_fields(target),
+        named=[{"bool": {"filter": [query], "_name": name}} for name, query in named.items()],
+        retry=_BRIEF,
+    )
     return Counter(
         next(iter(hit.get("matched_queries", ())), "missing")
         for hit in hits

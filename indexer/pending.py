@@ -13,7 +13,7 @@ from trifuse.encoder.spaces import Space
 from trifuse.encoder.templates import build_text, text_hash
 from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.hints import Hint
-from trifuse.indexer.reading import PATIENT, next_size, search
+from trifuse.indexer.reading import PATIENT, next_size, result_window, search
 from trifuse.indexer.retry import Retry
 
 State = Literal["current", "empty", "stale", "missing"]
@@ -129,9 +129,10 @@ def pages(
     Args:
         after, upto: only those whose `_seq_no` is greater than `after`, and at most `upto`.
         source: the parts of `_source` to read.
-        size: documents a page at most; a page holds about `reading.PAGE_BYTES`.
+        size: documents a page at most; about `reading.PAGE_BYTES`, and no more than the index allows.
     """
-    most, size = size, min(size, _FIRST_PAGE)
+    most = min(size, result_window(client, index, retry=retry))
+    size = min(most, _FIRST_PAGE)
     while True:
         bounds = {"gt": after} if upto is None else {"gt": after, "lte": upto}
         body = {

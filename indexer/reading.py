@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from opensearchpy import OpenSearch
@@ -24,6 +24,9 @@ PAGE_BYTES = 4 * 2**20
 """What a page of documents should hold, however long their texts are."""
 
 _RESULT_WINDOW = 10_000
+_IDS = 100
+_PLACES = 10
+"""Documents of one id, each on another shard: so many are looked for."""
 
 NO_INDEX = "index_not_found_exception"
 
@@ -68,7 +71,9 @@ def next_size(size: int, read_bytes: int, *, most: int) -> int:
 def result_window(client: OpenSearch, index: str, *, retry: Retry = PATIENT) -> int:
     """The most hits that a search in the index may ask for; OpenSearch's default where it isn't set."""
     found: dict[str, Any] = retrying(
-        lambda: client.indices.get_settings(index=index, name="index.max_result_window"),
+        lambda: client.indices.get_settings(
+            index=index, name="index.max_result_window", params={"ignore_unavailable": "true"}
+        ),
         what=f"the settings of the index {index!r}",
         retry=retry,
     )
@@ -97,10 +102,42 @@ def find_places(client: OpenSearch, index: str, ids: Iterable[str], *, retry: Re
     """
     # A search sees only what was refreshed, which the index may not be for half a minute, or ever.
     refresh(client, index, retry=retry)
-    wanted = sorted(set(ids))
-    body = {"query": {"ids": {"values": wanted}}, "_source": False, "size": 10 * len(wanted)}
-    hits = search(client, index, body, retry=retry)["hits"]["hits"]
+    hits = find_by_ids(client, index, ids, retry=retry)
     return [(hit["_id"], hit.get("_routing")) for hit in hits]
+
+
+def find_by_ids(
+    client: OpenSearch,
+    index: str,
+    ids: Iterable[str],
+    *,
+    source: Sequence[str] = (),
+    named: Iterable[Mapping[str, Any]] = (),
+    retry: Retry = PATIENT,
+) -> Iterator[dict[str, Any]]:
+    """The hits of these ids, each in as many shards as it stands in, as of the last refresh.
+
+    A few at a time: the index may allow no more, and its texts may be long.
+
+    Args:
+        source: the parts of `_source` to read.
+        named: queries with a `_name`, of which a hit tells which it matches.
+
+    Raises:
+        ServerUnavailable: some shards didn't answer in all retries.
+    """
+    wanted = sorted(set(ids))
+    window = result_window(client, index, retry=retry) if wanted else _RESULT_WINDOW
+    most = max(1, min(_IDS, window // _PLACES))
+    for start in range(0, len(wanted), most):
+        some = wanted[start : start + most]
+        body = {
+            "query": {"bool": {"filter": [{"ids": {"values": some}}], "should": list(named)}},
+            "_source": list(source) or False,
+            "size": min(window, _PLACES * len(some)),
+            "track_total_hits": False,
+        }
+        yield from search(client, index, body, retry=retry)["hits"]["hits"]
 
 
 def get_documents(

@@ -13,7 +13,7 @@ from trifuse.encoder.templates import TextTemplate, build_text
 from trifuse.indexer.attach.disk import NodeDisk, reserve
 from trifuse.indexer.attach.plan import Sample
 from trifuse.indexer.behind import Index, indexes_behind, is_on
-from trifuse.indexer.reading import search
+from trifuse.indexer.reading import result_window, search
 
 SAMPLED = 100
 _SHOWN = 120
@@ -138,7 +138,8 @@ def read_sample(client: OpenSearch, indexes: Sequence[str], template: TextTempla
     tops = sorted({path.split(".")[0] for path in template.fields})
     texts: list[str] = []
     for index in indexes:
-        body = {"size": max(1, SAMPLED // len(indexes)), "_source": tops, "track_total_hits": False}
+        size = min(max(1, SAMPLED // len(indexes)), result_window(client, index))
+        body = {"size": size, "_source": tops, "track_total_hits": False}
         hits = search(client, index, body)["hits"]["hits"]
         texts += [build_text(hit.get("_source") or {}, template) for hit in hits]
     filled = [text for text in texts if text]

@@ -8,7 +8,7 @@ import msgspec
 from opensearchpy import OpenSearch
 
 from trifuse.indexer.behind import indexes_behind
-from trifuse.indexer.reading import search
+from trifuse.indexer.reading import result_window, search
 from trifuse.indexer.sentences.attach import holds_trials
 from trifuse.indexer.sentences.origin import Origin
 from trifuse.indexer.sentences.texts import parent_of, source_fields
@@ -44,7 +44,8 @@ def estimate(client: OpenSearch, index: str, text: Sequence[str]) -> SentenceEst
         chance = {
             "function_score": {"random_score": {"seed": 1, "field": "_seq_no"}, "boost_mode": "replace"}
         }
-        body = {"query": chance, "size": SAMPLE, "_source": source_fields(origin), "track_total_hits": False}
+        size = min(SAMPLE, result_window(client, parent.name))
+        body = {"query": chance, "size": size, "_source": source_fields(origin), "track_total_hits": False}
         hits = search(client, parent.name, body)["hits"]["hits"]
         found = sum(len(parent_of("", None, hit["_source"], origin).documents) for hit in hits)
         documents += count

@@ -10,8 +10,14 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError
 
 from trifuse.encoder.types import Encoder
+from trifuse.indexer.attach import apply_attach
 from trifuse.indexer.embedded import embedded_fields
+from trifuse.indexer.failures import FAILED_INDEX
+from trifuse.indexer.reading import find_places
+from trifuse.indexer.sentences.estimate import estimate
+from trifuse.indexer.sync import sync
 from trifuse.ranker import HybridRanker
+from trifuse.worker.embedding import embed
 
 
 def dense_ids(client: OpenSearch, encoder: Encoder, name: str, text: str, field: str = "title") -> list[str]:
@@ -162,3 +168,22 @@ def test_edited_documents_are_embedded_anew(
     client.indices.refresh(index=name)
     assert embed_pending(name).pending == 0
     assert dense_ids(client, encoder, name, "tropical fever")[0] == "1"
+
+
+def test_an_index_that_shows_few_hits_at_a_time(
+    client: OpenSearch, make: Any, plan: Any, attach: Any, embed_pending: Any, odd: Any
+) -> None:
+    """Looks, syncs, lookups of moved documents and counts of failed ones ask for no more than it allows."""
+    titles = ["Zero", *(f"Remedy {number}" for number in range(29))]
+    name = make(settings={"max_result_window": 7}, docs=[{"title": title} for title in titles])
+    odd.numbers = {"Zero": 0.0}
+    apply_attach(client, plan(name, "title"))
+    sync(client, name, lambda index, field, space, ids: embed(client, odd, index, field, ids) and None)
+    client.indices.refresh(index=FAILED_INDEX)
+    report = embed_pending(name)
+    assert (report.pending, report.failed, report.skipped) == (0, 1, 29)
+    client.update(index=name, id="1", body={"doc": {"title": "Gout"}})
+    assert embed_pending(name).pending == 0
+    places = find_places(client, name, (str(number) for number in range(40)))
+    assert sorted(places) == sorted((str(number), None) for number in range(30))
+    assert estimate(client, name, ["title"]).sentences == 30
