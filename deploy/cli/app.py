@@ -5,13 +5,15 @@ from __future__ import annotations
 import importlib.metadata
 import sys
 from textwrap import shorten
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import opensearchpy
 import redis
 import typer
+from typer.core import TyperGroup
 
 from trifuse.deploy.cli import (
+    INTERRUPTED,
     attach,
     clicks,
     demo,
@@ -29,13 +31,26 @@ from trifuse.deploy.cli import (
     train,
     tune,
 )
-from trifuse.deploy.cli.common import say
+from trifuse.deploy.cli.common import fail, say
 from trifuse.encoder.errors import TrifuseError
 
 _LONGEST_REASON = 300
 
+
+class _Commands(TyperGroup):
+    """Ctrl-C inside a command ends it with one sentence; typer would end it without a word."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was named."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            fail("interrupted: what was done stays, and the same command goes on from there", INTERRUPTED)
+
+
 app = typer.Typer(
     name="trifuse",
+    cls=_Commands,
     help="Dense vectors and a click log as ranking signals beside BM25, on OpenSearch.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

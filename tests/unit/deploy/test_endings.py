@@ -15,7 +15,7 @@ import pytest
 import redis
 
 from trifuse.deploy.cli import app as module
-from trifuse.deploy.cli import evaluating
+from trifuse.deploy.cli import evaluating, sync
 from trifuse.deploy.config import Settings, opensearch_client, require_opensearch
 from trifuse.deploy.errors import NotAnswering, NotConfigured
 from trifuse.deploy.local.opensearch import answering_pid
@@ -175,6 +175,21 @@ def test_a_command_says_that_another_server_answers(
     told = capsys.readouterr()
     assert "isn't OpenSearch" in told.err
     assert "secret" not in told.out + told.err
+
+
+def test_ctrl_c_in_a_command_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(**options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sync, "resolve", interrupted)
+    monkeypatch.setattr(sys, "argv", ["trifuse", "sync", "trials", "--wait"])
+    with pytest.raises(SystemExit) as caught:
+        module.main()
+    assert caught.value.code == 130
+    told = capsys.readouterr().err
+    assert told == "trifuse: interrupted: what was done stays, and the same command goes on from there\n"
 
 
 def test_ctrl_c_while_the_commands_are_imported_is_a_sentence() -> None:
