@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from trifuse.indexer.actions import Action
 from trifuse.indexer.bulk import stream_bulk
 from trifuse.indexer.copying.aliases import moves
 from trifuse.indexer.copying.blocks import block, flat_settings, is_blocked, unblock
+from trifuse.indexer.copying.body import own_properties
 from trifuse.indexer.copying.copies import Copy, find_copy, keep_standing
 from trifuse.indexer.copying.documents import carried, content_of, parts_of
 from trifuse.indexer.copying.fill import count_documents, missing_in
@@ -65,7 +67,8 @@ def roll_back(client: OpenSearch, name: str) -> Returned:
     _require_source(client, copy)
     if copy.standing.phase == "switched":
         require_still(client, copy)
-    copy = keep_standing(client, copy, msgspec.structs.replace(copy.standing, phase="returning"))
+    standing = msgspec.structs.replace(copy.standing, phase="returning", at=time.time())
+    copy = keep_standing(client, copy, standing)
     done = Returned()
     if not has_returned(client, copy):
         done = _return(client, copy)
@@ -138,6 +141,8 @@ def _return_mapping(client: OpenSearch, copy: Copy) -> None:
         for name, value in mapping.get("properties", {}).items()
         if name not in (MARKS, copy.field)
     }
+    there = client.indices.get_mapping(index=copy.source)[copy.source]["mappings"]
+    properties = own_properties(properties, there.get("properties") or {})
     try:
         client.indices.put_mapping(index=copy.source, body={"properties": properties})
     except RequestError as error:

@@ -10,7 +10,7 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import RequestError
 
 from trifuse.encoder.spaces import Space
-from trifuse.indexer.behind import Index, indexes_behind
+from trifuse.indexer.behind import Index, indexes_behind, is_on
 from trifuse.indexer.copying.blocks import flat_settings
 from trifuse.indexer.copying.body import copy_body, source_fault
 from trifuse.indexer.copying.copies import (
@@ -83,6 +83,8 @@ def _source(client: OpenSearch, source: str) -> Index:
     (index,) = found
     if index.data_stream:
         raise CopyRefused(f"{source!r} is a data stream: its indexes can't be replaced by copies")
+    if is_on(index.settings.get("verified_before_close")):
+        raise CopyRefused(f"the index {index.name!r} is closed, and can't be read: open it")
     if fault := source_fault(index.mappings):
         raise CopyRefused(
             f"the index {index.name!r} can't be copied, for {fault}: a copy is made from _source; load the "

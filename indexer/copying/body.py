@@ -9,7 +9,7 @@ from trifuse.encoder.marks import MARKS
 from trifuse.encoder.spaces import Space, meta_serving, meta_with_space, meta_without_space
 from trifuse.indexer.behind import is_on
 from trifuse.indexer.mapped import lost_fields
-from trifuse.indexer.mapping import marks_property, vector_property
+from trifuse.indexer.mapping import ENGINE, marks_property, vector_property
 from trifuse.indexer.ours import meta_with
 from trifuse.indexer.refresh import LOAD_INTERVAL
 
@@ -32,7 +32,12 @@ _PRIVATE = (
     "remote_store",
     "verified_before_close",
     "routing.allocation.initial_recovery",
+    "archived",
+    "searchable_snapshot",
+    "plugins.index_state_management.policy_id",
+    "opendistro.index_state_management.policy_id",
 )
+_ENGINES_NAMED = ("method", "model_id", "mode", "compression_level")
 _FIELDS_LIMIT = "index.mapping.total_fields.limit"
 _OWN_FIELDS = 12
 """Fields that a copy has beyond its source's: the vector and the marks."""
@@ -47,6 +52,8 @@ def copy_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     kept = {name: value for name, value in settings.items() if not _private(name) and name not in PIPELINES}
     if kept.get("index.refresh_interval") == LOAD_INTERVAL:
         del kept["index.refresh_interval"]
+    if kept.get("index.store.type") == "remote_snapshot":
+        del kept["index.store.type"]
     limit = int(kept.get(_FIELDS_LIMIT, 1_000)) + _OWN_FIELDS
     # An index template that fits the copy's name may bring pipelines: naming them keeps these away.
     return {**kept, **dict.fromkeys(PIPELINES, "_none"), "index.knn": "true", _FIELDS_LIMIT: str(limit)}
@@ -58,10 +65,17 @@ def _private(name: str) -> bool:
 
 
 def copy_properties(
-    properties: Mapping[str, Any], field: str, space: Space, drop: Sequence[str] = ()
+    entry: Mapping[str, Any], field: str, space: Space, drop: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """The source's fields, with the vector field and the marks, without the vector fields in `drop`."""
+    """The source's fields, with the vector field and the marks, without the vector fields in `drop`.
+
+    Args:
+        entry: the source as `GET /index?flat_settings=true` tells it.
+    """
+    properties: Mapping[str, Any] = entry["mappings"].get("properties") or {}
     kept = {name: value for name, value in properties.items() if name not in drop}
+    if not is_on(entry["settings"].get("index.knn")):
+        kept = _with_engines(kept)
     marks = dict(kept.get(MARKS) or {})
     inner = {**marks_property([field])["properties"], **(marks.get("properties") or {})}
     others = (inner["fields"].get("properties") or {}).items()
@@ -72,6 +86,41 @@ def copy_properties(
     kept[MARKS] = {"type": "object", "dynamic": "strict", **marks, "properties": inner}
     kept[field] = vector_property(space)
     return kept
+
+
+def _with_engines(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Vector fields of an index without k-NN, where they name no engine, as an index with k-NN has them.
+
+    OpenSearch's own default may be missing from the server. Lucene keeps any vector by the L2 distance.
+    """
+    return {name: _with_engine(value) for name, value in properties.items()}
+
+
+def _with_engine(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    if "properties" in mapping:
+        return {**mapping, "properties": _with_engines(mapping["properties"])}
+    is_bare = mapping.get("type") == "knn_vector" and not set(_ENGINES_NAMED) & set(mapping)
+    if not is_bare or mapping.get("data_type") == "binary":  # which is the default engine's alone
+        return dict(mapping)
+    method = {"name": "hnsw", "engine": ENGINE, **({} if "space_type" in mapping else {"space_type": "l2"})}
+    return {**mapping, "method": method}
+
+
+def own_properties(properties: Mapping[str, Any], source: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of a copy as its source can have them: a vector field that the source has stays as it is there.
+
+    >>> own_properties({"v": {"type": "knn_vector", "method": {}}}, {"v": {"type": "knn_vector"}})
+    {'v': {'type': 'knn_vector'}}
+    """
+    return {name: _own(value, source.get(name) or {}) for name, value in properties.items()}
+
+
+def _own(mapping: Mapping[str, Any], there: Mapping[str, Any]) -> dict[str, Any]:
+    if there.get("type") == "knn_vector":
+        return dict(there)
+    if "properties" not in mapping:
+        return dict(mapping)
+    return {**mapping, "properties": own_properties(mapping["properties"], there.get("properties") or {})}
 
 
 def copy_meta(
@@ -108,7 +157,7 @@ def copy_body(
             # Whatever _source lacks isn't searched: a filter could only take our own fields out of it.
             **{name: value for name, value in mapping.items() if name != "_source"},
             "_meta": copy_meta(mapping.get("_meta"), field, space, drop, of=of),
-            "properties": copy_properties(mapping.get("properties") or {}, field, space, drop),
+            "properties": copy_properties(entry, field, space, drop),
         },
     }
 

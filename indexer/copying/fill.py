@@ -144,7 +144,7 @@ class _Pass:
         digest = hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
         if digest == self._reached.mapping:
             return
-        properties = copy_properties(mapping.get("properties") or {}, copy.field, copy.space, copy.drop)
+        properties = copy_properties(entry, copy.field, copy.space, copy.drop)
         try:
             client.indices.put_mapping(index=copy.index, body={**kept, "properties": properties})
         except RequestError as error:

@@ -12,9 +12,13 @@ from opensearchpy.helpers import scan
 
 from trifuse.encoder.marks import MARKS, VECTOR_FIELD
 from trifuse.encoder.spaces import Space
-from trifuse.indexer.copying import begin, catch_up
+from trifuse.indexer.copying import Copy, begin, catch_up, complete, roll_back, switch
 from trifuse.indexer.copying.fill import count_documents
+from trifuse.indexer.errors import CopyRefused
+from trifuse.indexer.follow import Patience
+from trifuse.indexer.hints import Enqueue
 
+QUICK = Patience(poll_s=0.05, longest_poll_s=0.1)
 TITLE = {"title": {"type": "text"}}
 Document = tuple[str, str | None, Mapping[str, Any]]
 
@@ -142,6 +146,25 @@ KINDS = {
         mappings={"properties": {**TITLE, "n": {"type": "long"}, "kind": {"type": "keyword"}}},
         documents=[(str(n), None, {"title": f"title {n}", "n": n % 5, "kind": "k"}) for n in range(30)],
         kept={"sort.field": ["n", "kind"], "sort.order": ["desc", "asc"]},
+    ),
+    "vectors without k-NN": Kind(
+        mappings={
+            "properties": {**TITLE, "v": {"type": "knn_vector", "dimension": 2}},
+        },
+        documents=[("1", None, {"title": "a", "v": [0, 0]}), ("2", None, {"title": "b", "v": [3, 4]})],
+        query={
+            "script_score": {
+                "query": {"match_all": {}},
+                "script": {
+                    "lang": "knn",
+                    "source": "knn_score",
+                    "params": {"field": "v", "query_value": [3, 4], "space_type": "l2"},
+                },
+                "min_score": 0.5,
+            }
+        },
+        found=["2"],
+        kept={"knn": "true"},
     ),
     "longest ids": Kind(documents=_LONG, query={"match": {"title": "b"}}, found=["b" * 511]),
     "odd ids and routings": Kind(
@@ -288,6 +311,31 @@ def test_a_blocked_source_is_copied(client: OpenSearch, index_name: str, space: 
         assert not [key for key in _settings(client, copy.index) if key.startswith("blocks.")]
     finally:
         client.indices.put_settings(index=index_name, body={f"index.blocks.{block}": None})
+
+
+def test_a_closed_source_is_refused(client: OpenSearch, index_name: str, space: Space) -> None:
+    """It can't be read; nothing is made."""
+    client.indices.create(index=index_name)
+    client.indices.close(index=index_name)
+    with pytest.raises(CopyRefused, match=rf"{index_name}' is closed.*open it"):
+        begin(client, index_name, alias=f"{index_name}-dense", space_field=(VECTOR_FIELD, space))
+    assert not client.indices.exists(index=f"{index_name}-trifuse-2")
+
+
+def test_the_last_edits_of_an_index_that_writes_its_log_late(
+    client: OpenSearch, begun: Copy, live: str, enqueue: Enqueue
+) -> None:
+    """Its checkpoints are up to half a minute behind: a switch, and a way back, take along what came last."""
+    settings = {"index.translog.durability": "async", "index.translog.sync_interval": "60s"}
+    for index in (begun.source, begun.index):
+        client.indices.put_settings(index=index, body=settings)
+    complete(client, begun, enqueue, patience=QUICK, switch=False)
+    client.index(index=live, id="1", body={"title": "the last before"})
+    switch(client, begun)
+    assert client.get(index=begun.index, id="1")["_source"]["title"] == "the last before"
+    client.index(index=live, id="2", body={"title": "the last after"})
+    assert roll_back(client, live).written == 1
+    assert client.get(index=begun.source, id="2")["_source"] == {"title": "the last after"}
 
 
 def test_a_search_pipeline_of_the_source_hides_nothing(

@@ -9,7 +9,13 @@ import pytest
 from trifuse.encoder.spaces import EncoderSpace, Space, meta_with_space, serving_field, spaces_in_meta
 from trifuse.encoder.templates import TextTemplate
 from trifuse.indexer.copying.aliases import moves
-from trifuse.indexer.copying.body import copy_body, copy_settings, source_fault
+from trifuse.indexer.copying.body import (
+    copy_body,
+    copy_properties,
+    copy_settings,
+    own_properties,
+    source_fault,
+)
 
 OLD = Space(EncoderSpace("old", "1", "fp32", "cls", 3, True, "cosine"), TextTemplate(("title",)))
 NEW = Space(EncoderSpace("new", "1", "fp32", "cls", 4, True, "cosine"), TextTemplate(("title",)))
@@ -26,7 +32,22 @@ def test_settings_that_belong_to_the_source_alone_stay_with_it() -> None:
             "index.version.created": "1",
             "index.blocks.write": "true",
             "index.resize.source.name": "x",
+            "index.resize.copy_settings": "true",
             "index.routing.allocation.initial_recovery._id": "n",
+            "index.history.uuid": "h",
+            "index.verified_before_close": "true",
+            "index.remote_store.enabled": "true",
+            "index.searchable_snapshot.repository": "r",
+            "index.store.type": "remote_snapshot",
+            "archived.index.lifecycle.name": "p",
+            "index.plugins.index_state_management.policy_id": "p",
+            "index.opendistro.index_state_management.policy_id": "p",
+            "index.plugins.index_state_management.rollover_alias": "live",
+            "index.number_of_routing_shards": "12",
+            "index.routing_partition_size": "2",
+            "index.routing.allocation.require._name": "n",
+            "index.hidden": "true",
+            "index.sort.field": ["n"],
             "index.default_pipeline": "p",
             "index.refresh_interval": "30001ms",
             "index.mapping.total_fields.limit": "50",
@@ -40,7 +61,47 @@ def test_settings_that_belong_to_the_source_alone_stay_with_it() -> None:
         "index.mapping.total_fields.limit": "62",
         "index.number_of_shards": "3",
         "index.analysis.filter.s.stopwords": ["a", "b"],
+        "index.plugins.index_state_management.rollover_alias": "live",
+        "index.number_of_routing_shards": "12",
+        "index.routing_partition_size": "2",
+        "index.routing.allocation.require._name": "n",
+        "index.hidden": "true",
+        "index.sort.field": ["n"],
     }
+    assert copy_settings({"index.store.type": "niofs"})["index.store.type"] == "niofs"
+
+
+_BARE = {"type": "knn_vector", "dimension": 3}
+_L2 = {"name": "hnsw", "engine": "lucene", "space_type": "l2"}
+
+
+@pytest.mark.parametrize(
+    ("knn", "vector", "wanted"),
+    [
+        (None, _BARE, {**_BARE, "method": _L2}),
+        ("false", {**_BARE, "data_type": "byte"}, {**_BARE, "data_type": "byte", "method": _L2}),
+        (
+            "false",
+            {**_BARE, "space_type": "innerproduct"},
+            {**_BARE, "space_type": "innerproduct", "method": {"name": "hnsw", "engine": "lucene"}},
+        ),
+        ("false", {**_BARE, "data_type": "binary"}, {**_BARE, "data_type": "binary"}),
+        ("false", {**_BARE, "method": {"engine": "faiss"}}, {**_BARE, "method": {"engine": "faiss"}}),
+        ("false", {**_BARE, "mode": "on_disk"}, {**_BARE, "mode": "on_disk"}),
+        ("true", _BARE, _BARE),
+    ],
+)
+def test_vector_fields_of_a_source_without_knn_name_an_engine(
+    knn: str | None, vector: dict[str, Any], wanted: dict[str, Any]
+) -> None:
+    """At the top and below objects; on the way back the source keeps its own."""
+    settings = {} if knn is None else {"index.knn": knn}
+    properties = {"v": vector, "deep": {"properties": {"v": vector, "n": {"type": "long"}}}}
+    entry = {"settings": settings, "mappings": {"properties": properties}}
+    made = copy_properties(entry, "trifuse_vector_2", NEW)
+    assert (made["v"], made["deep"]["properties"]["v"]) == (wanted, wanted)
+    back = own_properties({**made, "new": {"type": "keyword"}}, properties)
+    assert {name: back[name] for name in ("v", "deep", "new")} == {**properties, "new": {"type": "keyword"}}
 
 
 @pytest.mark.parametrize("dynamic", ["strict", "false", "true", "strict_allow_templates", None])
