@@ -14,6 +14,7 @@ from trifuse.encoder.spaces import Space, meta_with_space, require_same_space, s
 from trifuse.indexer.errors import IndexNotOurs
 from trifuse.indexer.meta import change_meta
 from trifuse.indexer.names import name_fault
+from trifuse.indexer.retry import reason_of
 
 
 def ensure_index(client: OpenSearch, name: str, body: Mapping[str, Any]) -> bool:
@@ -31,7 +32,7 @@ def ensure_index(client: OpenSearch, name: str, body: Mapping[str, Any]) -> bool
     """
     if fault := name_fault(name):
         raise IndexNotOurs(f"{name!r} can't be the name of an index: {fault}; choose another (--index)")
-    made = not client.indices.exists(index=name) and _create(client, name, body)
+    made = make_index(client, name, body)
     if not made:
         for field, space in spaces_in_meta(body["mappings"].get("_meta")).items():
             served = serving_of(client, name, field)
@@ -54,16 +55,23 @@ def _name_query_tower(client: OpenSearch, name: str, field: str, space: Space) -
             change_meta(client, index, lambda found: meta_with_space(found, field, space))
 
 
-def _create(client: OpenSearch, name: str, body: Mapping[str, Any]) -> bool:
+def make_index(client: OpenSearch, name: str, body: Mapping[str, Any]) -> bool:
+    """Make an index; whether there was none of that name.
+
+    Raises:
+        IndexNotOurs: no index can have the name.
+    """
+    if client.indices.exists(index=name):
+        return False
     try:
         client.indices.create(index=name, body=body)
     except RequestError as error:
         if error.error == "resource_already_exists_exception":
-            return False  # another load was first
+            return False  # another process was first
         if error.error == "invalid_index_name_exception":
-            info: Any = error.info
-            reason = info["error"]["reason"]
-            raise IndexNotOurs(f"{name!r} can't be the name of an index: {reason}; choose another") from error
+            raise IndexNotOurs(
+                f"{name!r} can't be the name of an index: {reason_of(error)}; choose another"
+            ) from error
         raise
     return True
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from opensearchpy.exceptions import ConnectionError as OpenSearchConnectionError
@@ -45,6 +45,12 @@ def worth_retrying(error: TransportError) -> bool:
     if isinstance(error, OpenSearchConnectionError):
         return not isinstance(error, SSLError)
     return error.status_code in RETRYABLE
+
+
+def reason_of(error: TransportError) -> str:
+    """Why OpenSearch refused, in its own words; what came instead where that is no JSON of its."""
+    found: Any = error.info.get("error") if isinstance(error.info, dict) else None
+    return str(found.get("reason") if isinstance(found, dict) else found or error.error)
 
 
 def retrying(call: Callable[[], T], *, what: str, retry: Retry) -> T:

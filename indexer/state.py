@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import NotFoundError, RequestError
+from opensearchpy.exceptions import NotFoundError
 
+from trifuse.indexer.ensure import make_index
 from trifuse.indexer.mapping import index_body
 from trifuse.indexer.retry import Retry, retrying
 
@@ -58,12 +59,7 @@ def put_state(client: OpenSearch, kind: str, key: str, value: dict[str, Any], *,
     Raises:
         ServerUnavailable: OpenSearch has no room for it, or doesn't answer.
     """
-    if not client.indices.exists(index=STATE_INDEX):
-        try:
-            client.indices.create(index=STATE_INDEX, body=state_body())
-        except RequestError as error:
-            if error.error != "resource_already_exists_exception":
-                raise
+    make_index(client, STATE_INDEX, state_body())
     body = {"kind": kind, "index": index, "at": datetime.now(UTC).isoformat(), "value": value}
     retrying(
         lambda: client.index(index=STATE_INDEX, id=f"{kind}:{key}", body=body),

@@ -23,6 +23,7 @@ from trifuse.indexer.errors import IndexMissing
 from trifuse.indexer.failures import FAILED_INDEX, failure_pages, forget_actions
 from trifuse.indexer.follow import Followed, Patience, follow, no_worker
 from trifuse.indexer.hints import Enqueue, Hint
+from trifuse.indexer.reading import refresh
 from trifuse.indexer.scan import scan
 from trifuse.indexer.sentences import SentenceStep
 from trifuse.indexer.upkeep import keep_belongings, own_and_others, restore_all
@@ -177,7 +178,7 @@ def _visit_all(
 
 def _forget(client: OpenSearch, target: EmbeddedField) -> None:
     """Take what failed for pending again: stale documents among it lie below the cursor."""
-    client.indices.refresh(index=FAILED_INDEX, params={"ignore_unavailable": "true"})
+    refresh(client, FAILED_INDEX)
     for page in failure_pages(client, target):
         bulk(client, forget_actions(page))
     forget_cursors(client, target)

@@ -16,6 +16,7 @@ from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.errors import AttachRefused, IndexNotOurs, ServerUnavailable
 from trifuse.indexer.mapping import marks_property, vector_property
 from trifuse.indexer.meta import change_meta, read_meta
+from trifuse.indexer.retry import reason_of
 from trifuse.indexer.state import delete_state, put_state
 
 KIND = "attach"
@@ -47,7 +48,7 @@ def apply_attach(client: OpenSearch, plan: AttachPlan) -> list[EmbeddedField]:
         except (TransportError, ServerUnavailable, IndexNotOurs, AttachRefused) as error:
             for undone in [*done, index]:
                 _undo(client, undone, plan)
-            reason = error.info if isinstance(error, TransportError) else error
+            reason = reason_of(error) if isinstance(error, TransportError) else error
             raise AttachRefused(
                 f"the index {index.index!r} took no vector field: {reason}; remedy that, then attach again "
                 "(no index got one)"

@@ -16,6 +16,7 @@ from trifuse.indexer.errors import IndexNotOurs
 from trifuse.indexer.mapping import SENTENCE_FILTERS, TRIAL_FIELDS, sentence_index, sentence_mapping
 from trifuse.indexer.meta import change_meta
 from trifuse.indexer.ours import meta_with
+from trifuse.indexer.retry import reason_of
 from trifuse.indexer.sentences.filters import FilterFields, filter_fields
 from trifuse.indexer.sentences.origin import Origin, link_in_meta, meta_with_chosen, meta_with_origin
 from trifuse.indexer.sentences.write import SENTENCE_TEMPLATE
@@ -124,8 +125,7 @@ def _extend(client: OpenSearch, name: str, properties: Mapping[str, Any], parent
     try:
         client.indices.put_mapping(index=name, body={"properties": fields})
     except RequestError as error:
-        info: Any = error.info
         raise IndexNotOurs(
             f"the index {name!r} of the sentences of {parent!r} can't take its filter fields: "
-            f"{info['error']['reason']}; delete {name!r}, and do the same again: its sentences are made anew"
+            f"{reason_of(error)}; delete {name!r}, and do the same again: its sentences are made anew"
         ) from error

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import NotFoundError, RequestError
+from opensearchpy.exceptions import NotFoundError
 
 from trifuse.encoder.marks import VECTOR_FIELD
 from trifuse.encoder.spaces import EncoderSpace, Space, serving_field, spaces_in_meta
+from trifuse.indexer.ensure import make_index
 from trifuse.indexer.mapping import index_body
 from trifuse.indexer.names import name_fault
 from trifuse.ranker.clicks.past_queries import queries_index, query_space
@@ -69,19 +70,14 @@ def queries_body(space: Space | None) -> dict[str, Any]:
 
 def ensure(client: OpenSearch, name: str, body: dict[str, Any]) -> None:
     """Make an index of ours where there is none; one of an older version gets the fields that it lacks."""
-    found = client.indices.get_mapping(index=name, params={"ignore_unavailable": "true"})
-    if name in found:
-        known = found[name]["mappings"].get("properties", {})
-        wanted = body["mappings"]["properties"]
-        lacking = {key: wanted[key] for key in _NEWER if key in wanted and key not in known}
-        if lacking:
-            client.indices.put_mapping(index=name, body={"properties": lacking})
+    if make_index(client, name, body):
         return
-    try:
-        client.indices.create(index=name, body=body)
-    except RequestError as error:  # another worker was faster
-        if error.error != "resource_already_exists_exception":
-            raise
+    (found,) = client.indices.get_mapping(index=name).values()
+    known = found["mappings"].get("properties", {})
+    wanted = body["mappings"]["properties"]
+    lacking = {key: wanted[key] for key in _NEWER if key in wanted and key not in known}
+    if lacking:
+        client.indices.put_mapping(index=name, body={"properties": lacking})
 
 
 def encoder_of(client: OpenSearch, index: str) -> EncoderSpace | None:
