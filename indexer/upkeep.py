@@ -84,11 +84,13 @@ def keep_belongings(
         ServerUnavailable: OpenSearch was away for longer than a restart takes.
     """
     from trifuse.indexer.copying import catch_up, copies_of  # which import sync
+    from trifuse.indexer.copying.left import revert_left
 
     refused: list[str] = []
     kept = keep_sentences(client, index, progress=progress)
     if kept.failed:
         refused.append(f"sentences of {kept.failed:,} documents of {index!r} were refused: {kept.reason}")
+    refused += revert_left(client, index)
     for copy in copies_of(client, index):
         try:
             catch_up(client, copy, progress=progress)

@@ -67,12 +67,14 @@ class Standing(msgspec.Struct, frozen=True):
         door: the number of the alias that the copy is filled through.
         blocked: whether the source was write-blocked by somebody else before the switch.
         switched_at: the copy's own shards when it was switched to: history and `_seq_no`, by number.
+        at: when switching, or the way back, was begun, in seconds since 1970.
     """
 
     phase: Phase = "filling"
     door: int = 1
     blocked: bool = False
     switched_at: Mapping[str, tuple[str, int]] = {}
+    at: float = 0.0
 
 
 class Copy(msgspec.Struct, frozen=True):

@@ -7,6 +7,7 @@ own name for good, so that nobody's write is lost without a word.
 from __future__ import annotations
 
 import contextlib
+import time
 from typing import Any
 
 import msgspec
@@ -48,7 +49,7 @@ def switch(client: OpenSearch, copy: Copy) -> Copy:
             if catch_up(client, copy).lag <= _LITTLE:
                 break
     blocked = copy.standing.blocked if copy.standing.phase == "switching" else is_blocked(client, copy.source)
-    standing = Standing("switching", copy.standing.door + 1, blocked)
+    standing = Standing("switching", copy.standing.door + 1, blocked, at=time.time())
     copy = keep_standing(client, copy, standing)
     try:
         _new_door(client, copy)

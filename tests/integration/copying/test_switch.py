@@ -22,13 +22,15 @@ from trifuse.indexer.copying import (
     finish,
     switch,
 )
-from trifuse.indexer.errors import CopyRefused, IndexMissing
+from trifuse.indexer.errors import CopyRefused, CopyTaken, IndexMissing
 from trifuse.indexer.follow import Patience
 from trifuse.indexer.hints import Enqueue
+from trifuse.indexer.upkeep import keep_belongings
 
 Read = Callable[[str], dict[tuple[str, str | None], dict[str, Any]]]
 QUICK = Patience(poll_s=0.05, longest_poll_s=0.1)
 SWITCH = importlib.import_module("trifuse.indexer.copying.switch")
+LEFT = importlib.import_module("trifuse.indexer.copying.left")
 
 
 class Killed(BaseException):
@@ -196,3 +198,81 @@ def test_a_source_that_somebody_made_read_only(
     client.indices.put_settings(index=begun.source, body={"index.blocks.read_only": None})
     client.indices.put_settings(index=begun.source, body={"index.blocks.write": True})
     assert complete(client, begun, enqueue, patience=QUICK).switched
+
+
+def _kill_in_the_switch(client: OpenSearch, copy: Copy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """End a process after the block, without its putting anything right."""
+
+    def killed(*_: Any) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SWITCH, "content_faults", killed)
+        patched.setattr(SWITCH, "revert", lambda *_: None)
+        with pytest.raises(Killed):
+            switch(client, copy)
+
+
+def test_writers_go_on_after_a_switch_that_was_killed(
+    client: OpenSearch, begun: Copy, live: str, enqueue: Enqueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Upkeep takes the block off once nobody can be at it; not before, and not of its owner's own block."""
+    complete(client, begun, enqueue, patience=QUICK, switch=False)
+    _kill_in_the_switch(client, begun, monkeypatch)
+    keep_belongings(client, live)
+    with pytest.raises(AuthorizationException):
+        client.index(index=live, id="20", body={"title": "too early"})
+    monkeypatch.setattr(LEFT, "DEAD_S", 0.0)
+    assert keep_belongings(client, live) == []
+    client.index(index=live, id="20", body={"title": "title 20"})
+    assert complete(client, begun, enqueue, patience=QUICK).switched
+
+
+def test_a_switch_that_was_taken_for_dead_is_refused(
+    client: OpenSearch, begun: Copy, live: str, enqueue: Enqueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Writers went on meanwhile: the alias stays, and what they wrote is in the copy at the next attempt."""
+    complete(client, begun, enqueue, patience=QUICK, switch=False)
+    monkeypatch.setattr(LEFT, "DEAD_S", 0.0)
+    moves = SWITCH.moves
+
+    def slow(*given: Any, **named: Any) -> Any:
+        keep_belongings(client, live)
+        client.index(index=live, id="20", body={"title": "written meanwhile"})
+        return moves(*given, **named)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SWITCH, "moves", slow)
+        with pytest.raises(CopyTaken):
+            switch(client, begun)
+    assert _behind(client, live) == [begun.source]
+    client.index(index=live, id="21", body={"title": "title 21"})
+    assert complete(client, begun, enqueue, patience=QUICK).switched
+    assert client.get(index=live, id="20")["_source"]["title"] == "written meanwhile"
+
+
+def test_a_copy_deleted_in_the_switch_lets_writers_go_on(
+    client: OpenSearch, begun: Copy, live: str, enqueue: Enqueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody could find the block any more whose copy is gone."""
+    complete(client, begun, enqueue, patience=QUICK, switch=False)
+
+    def deleted(*_: Any) -> None:
+        client.indices.delete(index=begun.index)
+        raise RuntimeError
+
+    monkeypatch.setattr(SWITCH, "content_faults", deleted)
+    with pytest.raises(RuntimeError):
+        switch(client, begun)
+    client.index(index=live, id="20", body={"title": "title 20"})
+
+
+def test_a_copy_that_an_alias_stands_for_is_not_given_up(
+    client: OpenSearch, begun: Copy, live: str, enqueue: Enqueue
+) -> None:
+    """Its owner has moved readers to it by hand."""
+    complete(client, begun, enqueue, patience=QUICK, switch=False)
+    client.indices.put_alias(index=begun.index, name=f"{live}-by-hand")
+    with pytest.raises(CopyRefused, match="by-hand"):
+        abandon(client, live)
+    assert client.indices.exists(index=begun.index)
