@@ -158,3 +158,22 @@ def test_b7_two_attach_at_once_that_contradict_each_other(
     assert (copy.alias, copy.space.template.fields) == (f"{name}-titles", ("title",))
     assert (first[0].alias, first[0].space.template.fields) == (f"{name}-bodies", ("body",))
     assert copy.index != first[0].index
+
+
+def test_b2_a_template_of_the_owners_maps_another_dimension(
+    client: OpenSearch, make: Any, begun: Any, fill: Any
+) -> None:
+    """It fits the copy's name, too: what attaching maps holds."""
+    name = make(settings={"knn": False})
+    theirs = {"type": "knn_vector", "dimension": 8, "method": {"name": "hnsw", "engine": "lucene"}}
+    template = {"settings": {"index.knn": True}, "mappings": {"properties": {"trifuse_vector": theirs}}}
+    client.indices.put_index_template(
+        name=name, body={"index_patterns": [f"{name}*"], "priority": 7, "template": template}
+    )
+    try:
+        done = fill(begun(name))
+    finally:
+        client.indices.delete_index_template(name=name)
+    assert (done.embedded, done.failed, done.switched) == (3, 0, True)
+    mapped = client.indices.get_mapping(index=done.index)[done.index]["mappings"]["properties"]
+    assert mapped["trifuse_vector"]["dimension"] == 384
