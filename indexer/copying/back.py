@@ -9,17 +9,17 @@ from typing import Any
 
 import msgspec
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import NotFoundError, OpenSearchException, RequestError
+from opensearchpy.exceptions import NotFoundError, OpenSearchException
 
 from trifuse.encoder.marks import MARKS
 from trifuse.indexer.actions import Action
 from trifuse.indexer.bulk import stream_bulk
 from trifuse.indexer.copying.aliases import moves
 from trifuse.indexer.copying.blocks import block, flat_settings, is_blocked, unblock
-from trifuse.indexer.copying.body import own_properties
-from trifuse.indexer.copying.copies import Copy, find_copy, keep_standing
+from trifuse.indexer.copying.copies import Copy, again, find_copy, keep_standing
+from trifuse.indexer.copying.deletions import missing_in
 from trifuse.indexer.copying.documents import carried, content_of, parts_of
-from trifuse.indexer.copying.fill import count_documents, missing_in
+from trifuse.indexer.copying.mappings import return_mapping
 from trifuse.indexer.copying.raw import RawHit, RawItem, raw_documents, raw_pages
 from trifuse.indexer.copying.returning import (
     FINAL,
@@ -30,10 +30,11 @@ from trifuse.indexer.copying.returning import (
     source_is_there,
     undo_return,
 )
+from trifuse.indexer.copying.switch import revert
 from trifuse.indexer.cursors import settled_shards
 from trifuse.indexer.errors import CopyRefused, CopyTaken, IndexMissing, ServerUnavailable
 from trifuse.indexer.outcomes import require_unblocked
-from trifuse.indexer.reading import refresh
+from trifuse.indexer.reading import count_documents, refresh
 
 
 class Returned(msgspec.Struct):
@@ -60,6 +61,11 @@ def roll_back(client: OpenSearch, name: str) -> Returned:
         IndexMissing: the source was deleted: there is nothing to go back to.
     """
     copy = find_copy(client, name, "switched", "returning")
+    if copy.standing.phase == "switching":  # a switch was killed, or is to be left off
+        revert(client, copy)
+        copy = again(client, copy)
+        if copy.standing.phase == "filling":
+            return Returned()
     if copy.standing.phase not in ("switched", "returning"):
         raise CopyRefused(
             f"the alias {copy.alias!r} stands for {copy.source!r}: there is nothing to go back from"
@@ -105,7 +111,7 @@ def _return(client: OpenSearch, copy: Copy) -> Returned:
         client.indices.update_aliases(body={"actions": [opened]})
         block(client, copy.index)
         final = _open_source(client, copy)
-        _return_mapping(client, copy)
+        return_mapping(client, copy)
         done = _carry(client, copy)
         client.indices.put_settings(index=copy.source, body={FINAL: final})
         _move_back(client, copy)
@@ -133,26 +139,6 @@ def _move_back(client: OpenSearch, copy: Copy) -> None:
         raise CopyTaken(f"another process is at the way back from {copy.index!r}: look again soon") from error
 
 
-def _return_mapping(client: OpenSearch, copy: Copy) -> None:
-    """Give the source the fields that the copy has got since."""
-    mapping = client.indices.get_mapping(index=copy.index)[copy.index]["mappings"]
-    properties = {
-        name: value
-        for name, value in mapping.get("properties", {}).items()
-        if name not in (MARKS, copy.field)
-    }
-    there = client.indices.get_mapping(index=copy.source)[copy.source]["mappings"]
-    properties = own_properties(properties, there.get("properties") or {})
-    try:
-        client.indices.put_mapping(index=copy.source, body={"properties": properties})
-    except RequestError as error:
-        info: Any = error.info
-        raise CopyRefused(
-            f"the index {copy.source!r} can't have the mapping that its copy has now "
-            f"({info['error']['reason']}): there is no way back; `trifuse reembed` goes on from here"
-        ) from error
-
-
 def _open_source(client: OpenSearch, copy: Copy) -> str:
     """Let documents into the source that went through its pipelines once; the final one, to be set again.
 
@@ -170,7 +156,7 @@ def _carry(client: OpenSearch, copy: Copy) -> Returned:
     done = Returned()
     for shard in settled_shards(client, copy.index):
         after = shard.after(copy.standing.switched_at)
-        for page in raw_pages(client, copy.index, shard.number, after=after, upto=shard.checkpoint):
+        for page in raw_pages(client, copy.index, shard, after=after):
             wanted = [(hit.id, hit.routing) for hit in page]
             there = raw_documents(client, copy.source, wanted)
             done.written += _write(client, _changed(copy, page, there))

@@ -20,6 +20,7 @@ from trifuse.indexer.copying import (
     copies_of,
     faults_of,
     finish,
+    roll_back,
     switch,
 )
 from trifuse.indexer.errors import CopyRefused, CopyTaken, IndexMissing
@@ -276,3 +277,14 @@ def test_a_copy_that_an_alias_stands_for_is_not_given_up(
     with pytest.raises(CopyRefused, match="by-hand"):
         abandon(client, live)
     assert client.indices.exists(index=begun.index)
+
+
+def test_going_back_from_a_switch_that_was_killed_leaves_it_off(
+    client: OpenSearch, begun: Copy, live: str, enqueue: Enqueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The alias hadn't moved: writers go on at once, and the switch can be done later."""
+    complete(client, begun, enqueue, patience=QUICK, switch=False)
+    _kill_in_the_switch(client, begun, monkeypatch)
+    roll_back(client, live)
+    client.index(index=live, id="20", body={"title": "title 20"})
+    assert complete(client, begun, enqueue, patience=QUICK).switched
