@@ -14,7 +14,7 @@ import msgspec
 from opensearchpy import OpenSearch
 
 from trifuse.indexer.embedded import EmbeddedField
-from trifuse.indexer.reading import PATIENT
+from trifuse.indexer.reading import PATIENT, search
 from trifuse.indexer.retry import Retry, retrying
 from trifuse.indexer.state import delete_state, get_state, put_state
 
@@ -44,6 +44,15 @@ class Shard(msgspec.Struct, frozen=True):
         """
         history, seq_no = reached.get(str(self.number), ("", -1))
         return seq_no if history == self.history else -1
+
+    def written(self, after: int) -> dict[str, Any]:
+        """The query for what was written to it after a number, up to its checkpoint."""
+        return {"range": {"_seq_no": {"gt": after, "lte": self.checkpoint}}}
+
+    @property
+    def preference(self) -> str:
+        """What has a search ask this shard alone."""
+        return f"_shards:{self.number}|_primary"
 
 
 class Cursors(msgspec.Struct, frozen=True):
@@ -106,6 +115,13 @@ def settled_shards(client: OpenSearch, index: str) -> list[Shard]:
         retry=PATIENT,
     )
     return read_shards(client, index)
+
+
+def count_written(client: OpenSearch, index: str, shard: Shard, after: int) -> int:
+    """Documents of a shard that were written after a number, up to its checkpoint."""
+    body = {"query": shard.written(after), "size": 0, "track_total_hits": True}
+    found = search(client, index, body, params={"preference": shard.preference})
+    return int(found["hits"]["total"]["value"])
 
 
 def read_cursors(client: OpenSearch, target: EmbeddedField) -> Cursors:

@@ -81,17 +81,30 @@ def result_window(client: OpenSearch, index: str, *, retry: Retry = PATIENT) -> 
     return min(windows, default=_RESULT_WINDOW)
 
 
-def refresh(client: OpenSearch, index: str, *, retry: Retry = PATIENT) -> None:
+def refresh(client: OpenSearch, index: str, *, must_exist: bool = False, retry: Retry = PATIENT) -> None:
     """Make what was written visible to searches; the index may refresh itself rarely, or never.
 
+    Args:
+        must_exist: where it mustn't be taken for an empty one if it is gone.
+
     Raises:
+        NotFoundError: it is gone, and must exist.
         ServerUnavailable: some shards didn't answer in all retries.
     """
     retrying(
-        lambda: client.indices.refresh(index=index, params={"ignore_unavailable": "true"}),
+        lambda: client.indices.refresh(
+            index=index, params={"ignore_unavailable": "false" if must_exist else "true"}
+        ),
         what=f"a refresh of the index {index!r}",
         retry=retry,
     )
+
+
+def count_documents(client: OpenSearch, index: str) -> int:
+    """Documents of an index, as of its last refresh; none where it is gone."""
+    body = {"size": 0, "track_total_hits": True}
+    count: int = search(client, index, body, params={"preference": "_primary"})["hits"]["total"]["value"]
+    return count
 
 
 def find_places(client: OpenSearch, index: str, ids: Iterable[str], *, retry: Retry = PATIENT) -> list[Hint]:

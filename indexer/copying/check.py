@@ -8,11 +8,9 @@ from itertools import islice
 from opensearchpy import OpenSearch
 
 from trifuse.indexer.copying.copies import Copy, Reached, Rejected, read_reached
-from trifuse.indexer.copying.fill import count_documents
 from trifuse.indexer.cursors import read_shards
 from trifuse.indexer.embedded import embedded_field
-from trifuse.indexer.reading import PATIENT
-from trifuse.indexer.retry import retrying
+from trifuse.indexer.reading import count_documents, refresh
 from trifuse.indexer.scan import scan
 
 FEW = 1_000
@@ -40,11 +38,8 @@ def faults_of(client: OpenSearch, copy: Copy) -> list[str]:
 
 def content_faults(client: OpenSearch, copy: Copy) -> list[str]:
     """What the copy lacks of its source's documents, while these stand still."""
-    retrying(
-        lambda: client.indices.refresh(index=f"{copy.source},{copy.index}"),
-        what=f"a refresh of the index {copy.index!r} and its source",
-        retry=PATIENT,
-    )
+    for index in (copy.source, copy.index):
+        refresh(client, index, must_exist=True)
     reached = read_reached(client, copy)
     if reached.rejected:
         return [_named(reached.rejected)]

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
 import msgspec
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import NotFoundError, RequestError
+from opensearchpy.exceptions import NotFoundError
 
-from trifuse.indexer.actions import Action
-from trifuse.indexer.copying.body import copy_properties
 from trifuse.indexer.copying.copies import Copy, Rejected, again, keep_reached, read_reached
+from trifuse.indexer.copying.deletions import delete_missing
+from trifuse.indexer.copying.mappings import give_mapping
 from trifuse.indexer.copying.raw import RawHit, raw_documents, raw_pages, size_of
-from trifuse.indexer.copying.writing import CONFLICT, through_door, write_page
-from trifuse.indexer.cursors import Shard, read_shards, settled_shards
+from trifuse.indexer.copying.writing import write_page
+from trifuse.indexer.cursors import Shard, count_written, read_shards, settled_shards
 from trifuse.indexer.errors import CopyRefused, IndexMissing
-from trifuse.indexer.reading import PAGE_BYTES, PATIENT, search
-from trifuse.indexer.retry import retrying
+from trifuse.indexer.reading import PAGE_BYTES, count_documents, refresh
 
 MOST_REJECTED = 1_000
 """A copy that refuses more documents than these is no copy of this index."""
@@ -105,11 +102,13 @@ class _Pass:
         client, copy = self._client, self._copy
         shards = settled_shards(client, copy.source)  # before the mapping: it covers all that these wrote
         self._notice_restored(shards)
-        self._keep_mapping()
-        _refresh(client, copy.source)
+        mapping = give_mapping(client, copy, self._reached.mapping)
+        if mapping != self._reached.mapping:
+            self._keep(mapping=mapping)
+        refresh(client, copy.source, must_exist=True)
         starts = [(shard, shard.after(self._reached.shards)) for shard in shards]
         if self._progress is not None:
-            self._total = sum(_count(client, copy.source, shard, after) for shard, after in starts)
+            self._total = sum(count_written(client, copy.source, shard, after) for shard, after in starts)
         for shard, after in starts:
             self._fill(shard, after)
         self._delete()
@@ -129,36 +128,10 @@ class _Pass:
         if any(history != before for history, before in known):
             self._keep(era=self._reached.era + 1)
 
-    def _keep_mapping(self) -> None:
-        """Give the copy the fields that its source has got, before documents bring other types along."""
-        client, copy = self._client, self._copy
-        found: dict[str, Any] = client.indices.get(index=copy.source, params={"flat_settings": "true"})
-        entry = found.get(copy.source)
-        if entry is None or entry["settings"]["index.uuid"] != copy.source_uuid:
-            raise CopyRefused(
-                f"the index {copy.source!r} is another than the one that {copy.index!r} is a copy of: it was "
-                f"deleted and made again; `trifuse reembed {copy.index} --abandon` deletes the copy"
-            )
-        mapping: Mapping[str, Any] = entry["mappings"]
-        kept = {key: value for key, value in mapping.items() if key not in ("_meta", "_source", "_routing")}
-        digest = hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:16]
-        if digest == self._reached.mapping:
-            return
-        properties = copy_properties(entry, copy.field, copy.space, copy.drop)
-        try:
-            client.indices.put_mapping(index=copy.index, body={**kept, "properties": properties})
-        except RequestError as error:
-            info: Any = error.info
-            raise CopyRefused(
-                f"the copy {copy.index!r} can't have the mapping that {copy.source!r} has now "
-                f"({info['error']['reason']}): abandon the copy, and begin it again"
-            ) from error
-        self._keep(mapping=digest)
-
     def _fill(self, shard: Shard, after: int) -> None:
         client, copy = self._client, self._copy
         fresh = str(shard.number) not in self._reached.shards
-        pages = raw_pages(client, copy.source, shard.number, after=after, upto=shard.checkpoint)
+        pages = raw_pages(client, copy.source, shard, after=after)
         with ThreadPoolExecutor(_WRITERS + 1) as pool:
             for page in _read_ahead(pool, _batches(pages)):
                 parts = [part for part in (page[start::_WRITERS] for start in range(_WRITERS)) if part]
@@ -197,7 +170,7 @@ class _Pass:
         """
         client, copy = self._client, self._copy
         for index in (copy.source, copy.index):
-            _refresh(client, index)
+            refresh(client, index, must_exist=True)
         surplus = count_documents(client, copy.index) + len(self._reached.rejected)
         if surplus <= count_documents(client, copy.source):
             return
@@ -228,62 +201,3 @@ def _read_ahead(pool: ThreadPoolExecutor, batches: Iterator[list[RawHit]]) -> It
     while (batch := coming.result()) is not None:
         coming = pool.submit(next, batches, None)
         yield batch
-
-
-def delete_missing(client: OpenSearch, copy: Copy) -> int:
-    """Delete from the copy what its source has no more; how many. Both are refreshed."""
-    outcomes = through_door(client, copy, _deletions(client, copy))
-    return sum(1 for outcome in outcomes if outcome.ok and outcome.status != CONFLICT)
-
-
-def _deletions(client: OpenSearch, copy: Copy) -> Iterator[Action]:
-    for hit in missing_in(client, copy.source, there=copy.index):
-        yield Action(
-            op="delete",
-            index=copy.door,
-            id=hit.id,
-            routing=hit.routing,
-            if_seq_no=hit.seq_no,
-            if_primary_term=hit.primary_term,
-        )
-
-
-def missing_in(client: OpenSearch, index: str, *, there: str) -> Iterator[RawHit]:
-    """The documents of the index `there` that `index` lacks, by id and routing, without their source."""
-    for shard in settled_shards(client, there):
-        pages = raw_pages(
-            client,
-            there,
-            shard.number,
-            after=-1,
-            upto=shard.checkpoint,
-            source=False,
-        )
-        for page in pages:
-            wanted = [(hit.id, hit.routing) for hit in page]
-            found = raw_documents(client, index, wanted, source=False)
-            yield from (hit for hit, item in zip(page, found, strict=True) if not item.found)
-
-
-def count_documents(client: OpenSearch, index: str) -> int:
-    """Documents of an index, as of its last refresh."""
-    body = {"size": 0, "track_total_hits": True}
-    count: int = search(client, index, body, params={"preference": "_primary"})["hits"]["total"]["value"]
-    return count
-
-
-def _count(client: OpenSearch, index: str, shard: Shard, after: int) -> int:
-    body = {
-        "query": {"range": {"_seq_no": {"gt": after, "lte": shard.checkpoint}}},
-        "size": 0,
-        "track_total_hits": True,
-    }
-    params = {"preference": f"_shards:{shard.number}|_primary"}
-    count: int = search(client, index, body, params=params)["hits"]["total"]["value"]
-    return count
-
-
-def _refresh(client: OpenSearch, index: str) -> None:
-    """One that is gone is an error here: it must not be taken for an empty one."""
-    what = f"a refresh of the index {index!r}"
-    retrying(lambda: client.indices.refresh(index=index), what=what, retry=PATIENT)

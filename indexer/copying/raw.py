@@ -9,6 +9,7 @@ import msgspec
 from opensearchpy import OpenSearch
 
 from trifuse.indexer.copying.lenient import Own, decode
+from trifuse.indexer.cursors import Shard
 from trifuse.indexer.errors import IndexMissing, ServerUnavailable
 from trifuse.indexer.hints import Hint
 from trifuse.indexer.reading import (
@@ -81,13 +82,12 @@ def _restore_items(items: _Items, own: Own) -> _Items:
 def raw_pages(
     client: OpenSearch,
     index: str,
-    shard: int,
+    shard: Shard,
     *,
-    after: int,
-    upto: int,
+    after: int = -1,
     source: bool = True,
 ) -> Iterator[list[RawHit]]:
-    """Documents of one shard whose `_seq_no` is over `after` and at most `upto`; read what is refreshed.
+    """Documents of one shard that were written after a number, up to its checkpoint; read what is refreshed.
 
     A page holds about `reading.PAGE_BYTES`: the size of the next follows from the last, and at most doubles;
     one that the server can't answer is asked for in smaller ones.
@@ -95,21 +95,21 @@ def raw_pages(
     Args:
         source: whether to read `_source`.
     """
-    if after >= upto:
+    if after >= shard.checkpoint:
         return
     most = min(_LARGEST_PAGE if source else _IDS_PAGE, result_window(client, index))
     size = min(_FIRST_PAGE if source else most, most)
-    while after < upto:
+    while after < shard.checkpoint:
         body = {
             **OWN,
-            "query": {"range": {"_seq_no": {"gt": after, "lte": upto}}},
+            "query": shard.written(after),
             "sort": [{"_seq_no": "asc"}],
             "_source": source,
             "size": size,
             "track_total_hits": False,
             "seq_no_primary_term": True,
         }
-        params = {"preference": f"_shards:{shard}|_primary", "allow_partial_search_results": "false"}
+        params = {"preference": shard.preference, "allow_partial_search_results": "false"}
         retry = PATIENT if size == 1 else _AT_ONCE
         try:
             answer = _post(client, f"/{index}/_search", body, params, retry)

@@ -20,7 +20,7 @@ import msgspec
 from opensearchpy import OpenSearch
 
 from trifuse.encoder.spaces import Space
-from trifuse.indexer.cursors import Shard, read_shards
+from trifuse.indexer.cursors import Shard, count_written, read_shards
 from trifuse.indexer.pending import Found, pages
 from trifuse.indexer.prepare import canonical, content_hash
 from trifuse.indexer.reading import PATIENT, get_documents, refresh, search
@@ -133,14 +133,16 @@ class Keeper:
         kept = get_state(self._client, KIND, self._key)
         state = _State() if kept is None else msgspec.convert(kept, _State)
         changed = self._changed(state)
-        total, done = sum(self._count(shard, state) for shard in changed), 0
-        for shard in changed:
+        starts = [(shard, shard.after(state.shards)) for shard in changed]
+        total = sum(count_written(self._client, self._index, shard, after) for shard, after in starts)
+        done = 0
+        for shard, after in starts:
             for page in pages(
                 self._client,
                 self._index,
                 shard.number,
                 {"match_all": {}},
-                after=shard.after(state.shards),
+                after=after,
                 upto=shard.checkpoint,
                 source=self._fields,
                 size=PAGE,
@@ -240,16 +242,6 @@ class Keeper:
             if len(keys) < _IDS:
                 return
             composite["after"] = found["after_key"]
-
-    def _count(self, shard: Shard, state: _State) -> int:
-        """Parents of a shard that were written since."""
-        body = {
-            "query": {"range": {"_seq_no": {"gt": shard.after(state.shards), "lte": shard.checkpoint}}},
-            "size": 0,
-            "track_total_hits": True,
-        }
-        params = {"preference": f"_shards:{shard.number}|_primary"}
-        return int(search(self._client, self._index, body, params=params)["hits"]["total"]["value"])
 
     def _documents(self) -> int:
         counted: dict[str, Any] = retrying(

@@ -14,9 +14,9 @@ from trifuse.encoder.templates import TextTemplate
 from trifuse.indexer.bulk import Action, stream_bulk
 from trifuse.indexer.outcomes import require_unblocked
 from trifuse.indexer.prepare import canonical, content_hash, embedded_hash
-from trifuse.indexer.reading import search
+from trifuse.indexer.reading import refresh, search
 from trifuse.indexer.report import SentenceCounts
-from trifuse.indexer.retry import Retry, retrying
+from trifuse.indexer.retry import Retry
 from trifuse.indexer.sentences.texts import Parent, sentence_id
 
 SENTENCE_TEMPLATE = TextTemplate(("text",))
@@ -122,11 +122,8 @@ class SentenceWriter:
 
         Read from columns: `_source` holds the vectors.
         """
-        retrying(  # it fails where the index is gone: a write would make it again, without its mapping
-            lambda: self._client.indices.refresh(index=self._index),
-            what=f"refreshing index {self._index!r}",
-            retry=self._retry,
-        )
+        # A write would make it again, without its mapping.
+        refresh(self._client, self._index, must_exist=True, retry=self._retry)
         marks = (RECORD_PATH, space_path(self._field), hash_path(self._field))
         body: dict[str, Any] = {
             "size": _PAGE,

@@ -13,10 +13,10 @@ from opensearchpy.helpers import scan
 from trifuse.encoder.marks import MARKS, VECTOR_FIELD
 from trifuse.encoder.spaces import Space
 from trifuse.indexer.copying import Copy, begin, catch_up, complete, roll_back, switch
-from trifuse.indexer.copying.fill import count_documents
 from trifuse.indexer.errors import CopyRefused
 from trifuse.indexer.follow import Patience
 from trifuse.indexer.hints import Enqueue
+from trifuse.indexer.reading import count_documents
 
 QUICK = Patience(poll_s=0.05, longest_poll_s=0.1)
 TITLE = {"title": {"type": "text"}}
