@@ -54,7 +54,7 @@ def test_changes_are_carried_back(
         client.index(index=switched.source, id="late", body={"title": "late"})
 
 
-@pytest.mark.parametrize("step", ["_open_source", "_return_mapping", "_carry", "moves", "end_return"])
+@pytest.mark.parametrize("step", ["_open_source", "return_mapping", "_carry", "moves", "end_return"])
 def test_killed_on_the_way_back_goes_on(
     client: OpenSearch,
     switched: Copy,
