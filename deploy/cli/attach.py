@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated
 
 import typer
@@ -25,7 +25,7 @@ from trifuse.deploy.cli.common import (
     terminable,
 )
 from trifuse.deploy.cli.queueing import queueing
-from trifuse.deploy.cli.sync import end_sync, progress_bars
+from trifuse.deploy.cli.sync import counts_of, end_sync, progress_bars
 from trifuse.deploy.config import Settings, opensearch_client, require_opensearch, resolve
 from trifuse.encoder.registry import describe_encoder, describe_model
 from trifuse.encoder.spaces import Space
@@ -130,12 +130,11 @@ def attach_command(
 
 
 def _refusal(plan: AttachPlan) -> str:
+    """What to do about each thing that stands in the way; the plan says more."""
     said = "; ".join(
-        f"{item.text} ({item.remedy})" if item.remedy else item.text
-        for item in plan.findings
-        if item.level == "refused"
+        f"{item.subject}: {item.remedy or item.text}" for item in plan.findings if item.level == "refused"
     )
-    return f"can't attach to {plan.name!r}: {said}"
+    return f"can't attach to {plan.name!r} like this, and nothing was written. {said}"
 
 
 def _attach(
@@ -153,20 +152,30 @@ def _attach(
         _copy(client, plan, enqueue, listening, filters=filters, as_json=as_json)
         return
     apply_attach(client, plan)
-    _add_sentences(client, plan.name, plan, filters)
+    sentences = _add_sentences(client, plan.name, plan, filters)
     with progress_bars() as step:
         report = sync(client, plan.name, enqueue, wait=wait, listening=listening, progress=step)
     _tell(report, plan, as_json=as_json)
-    if not as_json and not wait:
-        print_lines([f"vectors follow from the workers: `trifuse sync {plan.name} --wait` waits"])
+    if not as_json:
+        print_lines(_search_of(sentences))
+        if not wait:
+            print_lines([f"vectors follow from the workers: `trifuse sync {plan.name} --wait` waits"])
     end_sync(plan.name, report, waited=wait)
 
 
-def _add_sentences(client: OpenSearch, index: str, plan: AttachPlan, filters: tuple[str, ...] | None) -> None:
+def _add_sentences(
+    client: OpenSearch, index: str, plan: AttachPlan, filters: tuple[str, ...] | None
+) -> list[str]:
+    """The names of the indexes of sentences; none where they aren't asked for."""
     if filters is None:
-        return
+        return []
     text = plan.space.template.fields
-    attach_sentences(client, index, text=text, encoder=plan.space.encoder, filters=filters)
+    return attach_sentences(client, index, text=text, encoder=plan.space.encoder, filters=filters)
+
+
+def _search_of(sentences: Iterable[str]) -> Iterator[str]:
+    for name in sentences:
+        yield f'sentences are in {name}: `trifuse search {name} "..."` ranks them'
 
 
 def _copy(
@@ -181,7 +190,7 @@ def _copy(
     """Make the copy, or go on with it, and switch the alias to it when it is complete."""
     alias = plan.alias or plan.name
     copy = begin(client, plan.name, alias=alias, space_field=(plan.field, plan.space))
-    _add_sentences(client, copy.index, plan, filters)
+    sentences = _add_sentences(client, copy.index, plan, filters)
     with progress_bars() as step, terminable():
         report = complete(client, copy, enqueue, listening=listening, progress=step)
     _tell(report, plan, as_json=as_json)
@@ -191,6 +200,7 @@ def _copy(
             f"command goes on, `trifuse detach {plan.name}` gives the copy up"
         )
     if not as_json:
+        print_lines(_search_of(sentences))
         print_lines(
             [
                 f"the alias {alias} stands for {copy.index}: have readers and writers go by it. "
@@ -208,4 +218,4 @@ def _tell(report: SyncReport | CopyReport, plan: AttachPlan, *, as_json: bool) -
         copied = {"copy": report} if isinstance(report, CopyReport) else {}
         emit({**counted, **copied, "plan": plan.as_dict()})
     else:
-        print_lines([", ".join(f"{key} {count:,}" for key, count in counted.items())])
+        print_lines([counts_of(report)])

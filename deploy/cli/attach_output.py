@@ -17,15 +17,15 @@ _MODES = {
 
 
 def show_plan(plan: AttachPlan) -> None:
-    """The plan as a table, and whether it can be done."""
+    """The plan as a table, and how it will be done; nothing where it is refused."""
     table = Table("", "what", "found", "what to do", box=None, pad_edge=False)
     for item in plan.findings:
         level = f"[{_COLOURS[item.level]}]{item.level}[/]"
         table.add_row(level, item.subject, escape(item.text), escape(item.remedy))
     out.print(table)
     if plan.refused:
-        out.print(f"{plan.name} can't be attached to like this: nothing was written", markup=False)
-    elif plan.attached:
+        return  # the command ends with what to do
+    if plan.attached:
         out.print(f"{plan.name} is attached to already", markup=False)
     else:
         how = _MODES[plan.mode].format(alias=plan.alias)

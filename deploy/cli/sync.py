@@ -31,13 +31,13 @@ from trifuse.deploy.cli.common import (
     emit,
     err,
     fail,
-    out,
+    print_lines,
     say,
 )
 from trifuse.deploy.cli.queueing import queueing
 from trifuse.deploy.cli.watching import keep_watch
 from trifuse.deploy.config import opensearch_client, require_opensearch, resolve
-from trifuse.indexer.copying.complete import Step
+from trifuse.indexer.copying.complete import CopyReport, Step
 from trifuse.indexer.copying.fill import CopyStep
 from trifuse.indexer.sentences import SentenceStep
 from trifuse.indexer.sync import Progress as Vectors
@@ -109,8 +109,17 @@ def sync_command(
     if as_json:
         emit({key: getattr(report, key) for key in COUNTED})
     else:
-        out.print(", ".join(f"{_SAID.get(key, key)} {getattr(report, key):,}" for key in COUNTED))
+        print_lines([counts_of(report)])
     end_sync(index, report, waited=wait)
+
+
+def counts_of(report: SyncReport | CopyReport) -> str:
+    """What a job says of documents, in one line.
+
+    >>> counts_of(SyncReport(pending=0, embedded=1200, skipped=3, failed=0))
+    'pending 0, embedded 1,200, nothing to do for 3, failed 0'
+    """
+    return ", ".join(f"{_SAID.get(key, key)} {getattr(report, key):,}" for key in COUNTED)
 
 
 def end_sync(index: str, report: SyncReport, *, waited: bool) -> None:

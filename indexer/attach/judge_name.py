@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trifuse.encoder.spaces import Space, spaces_in_meta
+from trifuse.encoder.spaces import EncoderSpace, Space, spaces_in_meta
 from trifuse.indexer.attach.facts import IndexFacts
 from trifuse.indexer.attach.paths import Resolved, Wrong, resolve
 from trifuse.indexer.attach.plan import Finding, Request
@@ -13,6 +13,7 @@ from trifuse.indexer.attach.plan import Finding, Request
 def judge_name(indexes: Sequence[IndexFacts], request: Request) -> Iterator[Finding]:
     """Which indexes are meant."""
     names = ", ".join(index.name for index in indexes)
+    documents = f"the index {names}, of {sum(index.documents for index in indexes):,} documents"
     stream = next((index.data_stream for index in indexes if index.data_stream), None)
     if stream and request.mode == "copy":
         yield Finding(
@@ -35,9 +36,9 @@ def judge_name(indexes: Sequence[IndexFacts], request: Request) -> Iterator[Find
     elif len(indexes) > 1:
         yield Finding("ok", "name", f"{request.name} stands for {names}: all of them, or none")
     elif names != request.name:
-        yield Finding("ok", "name", f"{request.name} is an alias of the index {names}")
+        yield Finding("ok", "name", f"{request.name} is an alias of {documents}")
     else:
-        yield Finding("ok", "name", f"the index {names}")
+        yield Finding("ok", "name", documents)
     filtered = [index.name for index in indexes if (index.aliases.get(request.name) or {}).get("filter")]
     if filtered:
         yield Finding(
@@ -59,7 +60,14 @@ def judge_versions(request: Request) -> Finding:
     )
     if request.accept_version_bump:
         return Finding("note", "versions", text)
-    return Finding("refused", "versions", text, "--accept-version-bump where no writer does so, else --copy")
+    remedy = "give --accept-version-bump where you have no such writer, else --copy"
+    return Finding("refused", "versions", text, remedy)
+
+
+def judge_encoder(encoder: EncoderSpace) -> Finding:
+    """Which model makes the vectors: it is chosen for all of them, and changed only by embedding anew."""
+    said = f"vectors of {encoder.dimension} dimensions by {encoder.encoder}"
+    return Finding("ok", "encoder", said, "another with --encoder: trifuse encoders list")
 
 
 def judge_spaces(indexes: Sequence[IndexFacts], space: Space, request: Request) -> Iterator[Finding]:

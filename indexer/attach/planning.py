@@ -12,7 +12,13 @@ from trifuse.encoder.templates import TextTemplate
 from trifuse.indexer.attach.disk import bytes_per_hit
 from trifuse.indexer.attach.facts import IndexFacts, ServerFacts, read_indexes, read_sample, read_server
 from trifuse.indexer.attach.judge_index import judge_index
-from trifuse.indexer.attach.judge_name import judge_name, judge_spaces, judge_text, judge_versions
+from trifuse.indexer.attach.judge_name import (
+    judge_encoder,
+    judge_name,
+    judge_spaces,
+    judge_text,
+    judge_versions,
+)
 from trifuse.indexer.attach.judge_server import disk_needed, judge_disk, judge_response, judge_server
 from trifuse.indexer.attach.plan import (
     AttachPlan,
@@ -76,7 +82,9 @@ def plan_attach(
     findings = [*_judge(server, indexes, request, space, chosen, held), *findings]
     needed = disk_needed(server, [index for index in indexes if index.name not in held], request)
     readable = [index.name for index in indexes if not index.closed]
-    sample = read_sample(client, readable, template) if readable and not is_refused(findings) else Sample()
+    # A consent that is still to be given keeps nobody from reading the text beforehand.
+    legible = readable and not is_refused(item for item in findings if item.subject != "versions")
+    sample = read_sample(client, readable, template) if legible else Sample()
     findings += [judge_disk(server, needed), judge_response(encoder.dimension, chosen), *_sampled(sample)]
     return AttachPlan(
         name=name,
@@ -120,7 +128,7 @@ def _judge(
     # What holds the vectors already was looked at when it was attached to.
     new = [index for index in indexes if index.name not in held]
     if new:
-        findings += [*judge_name(indexes, request), judge_versions(request)]
+        findings += [*judge_name(indexes, request), judge_encoder(request.encoder), judge_versions(request)]
     findings += judge_spaces(indexes, space, request)
     for index in new:
         findings += judge_index(index, request, field)

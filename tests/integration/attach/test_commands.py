@@ -57,7 +57,8 @@ def test_refused_is_status_1_with_the_remedy(client: OpenSearch, make: Any, run:
     done = run("attach", name, "--text", "title", "--json")
     assert done.returncode == 1
     assert json.loads(done.stdout)["plan"]["refused"] is True
-    assert "--exact" in done.stderr
+    assert done.stderr.startswith(f"trifuse: can't attach to {name!r} like this, and nothing was written. ")
+    assert "; k-NN: --exact" in done.stderr
     assert "--accept-version-bump" in done.stderr
     assert client.indices.get_mapping(index=name) == before
 
@@ -84,6 +85,8 @@ def test_attach_with_sentences_wait_again_detach(
     again = run(*attach)
     assert again.returncode == 0, again.stderr
     assert json.loads(again.stdout)["embedded"] == 0
+    told = run(*[each for each in attach if each != "--json"], "--sentences")
+    assert f"sentences are in {name}-trifuse-sentences: `trifuse search" in told.stdout
     other = run("attach", name, "--text", "title", "--accept-version-bump")
     assert other.returncode == 1
     assert "trifuse detach" in other.stderr

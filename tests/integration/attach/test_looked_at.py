@@ -57,6 +57,9 @@ def test_version_bump_is_asked_for(make: Any, refused: Any, plan: Any) -> None:
     assert "--accept-version-bump" in refused(name, accept_version_bump=False)["versions"]
     assert "external" in finding(plan(name), "versions").text
     assert not plan(name, copy=True, accept_version_bump=False).refused
+    asked = plan(name, accept_version_bump=False)  # what is still to be said keeps nobody from looking
+    assert asked.estimates.sample.with_text == 3
+    assert finding(asked, "encoder").text == "vectors of 384 dimensions by bge-small-en-v1.5-int8"
 
 
 def test_closed(client: OpenSearch, make: Any, refused: Any) -> None:

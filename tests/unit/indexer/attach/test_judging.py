@@ -68,6 +68,8 @@ def test_without_the_plugin() -> None:
         ("2.13.0", replace(SPACE, similarity="dot"), "copy", []),
         ("2.11.1", replace(SPACE, dimension=2048), "in_place", ["engine"]),
         ("2.12.0", replace(SPACE, dimension=2048), "in_place", []),
+        ("3.6.0", replace(SPACE, dimension=16_000), "in_place", []),
+        ("3.6.0", replace(SPACE, dimension=16_001), "exact", ["engine"]),
         ("3.0.0-SNAPSHOT", replace(SPACE, similarity="dot"), "in_place", []),
     ],
 )
@@ -100,9 +102,11 @@ def test_what_is_attached_already_takes_no_disk() -> None:
 
 
 def test_the_index_behind_an_alias_is_named() -> None:
-    assert [item.text for item in judge_name([index()], request())] == ["the index i"]
+    assert [item.text for item in judge_name([index()], request())] == ["the index i, of 1,000 documents"]
     alias = Request(name="a", text=("title",), encoder=SPACE, mode="in_place")
-    assert [item.text for item in judge_name([index()], alias)] == ["a is an alias of the index i"]
+    assert [item.text for item in judge_name([index()], alias)] == [
+        "a is an alias of the index i, of 1,000 documents"
+    ]
 
 
 def test_read_only_cluster() -> None:
