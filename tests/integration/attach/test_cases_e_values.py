@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from opensearchpy import OpenSearch
@@ -15,6 +17,8 @@ from trifuse.encoder.types import Encoder
 from trifuse.indexer.copying import begin
 from trifuse.indexer.copying.complete import complete
 from trifuse.indexer.counts import counts
+from trifuse.indexer.watch import watch
+from trifuse.worker import sweep as sweeping
 from trifuse.worker.embedding import embed
 
 VALUES: dict[str, tuple[str, str]] = {
@@ -39,9 +43,10 @@ VALUES: dict[str, tuple[str, str]] = {
 """What stands at the field as JSON, by the document's id, and the text that is embedded; "" for none."""
 
 
-def raw(client: OpenSearch, index: str, doc_id: str, body: str) -> None:
-    """Write a document byte by byte, as no client of ours would."""
-    client.transport.perform_request("PUT", f"/{index}/_doc/{doc_id}", body=body)
+def raw(client: OpenSearch, request: str, body: str) -> None:
+    """Write byte by byte, as no client of ours would."""
+    method, _, path = request.partition(" ")
+    client.transport.perform_request(method, quote(path), body=body)
 
 
 @pytest.fixture
@@ -51,9 +56,9 @@ def values(client: OpenSearch, make: Any) -> Callable[..., str]:
     def made(*, knn: bool = True) -> str:
         name: str = make({"properties": {"title": {"type": "text"}}}, {"knn": knn}, docs=())
         for doc_id, (value, _) in VALUES.items():
-            raw(client, name, doc_id, f'{{"title": {value}}}' if value else "{}")
+            raw(client, f"PUT /{name}/_doc/{doc_id}", f'{{"title": {value}}}' if value else "{}")
         with pytest.raises(RequestError, match="failed to parse"):
-            raw(client, name, "nan", '{"title": NaN}')
+            raw(client, f"PUT /{name}/_doc/nan", '{"title": NaN}')
         client.indices.refresh(index=name)
         return name
 
@@ -66,7 +71,7 @@ def check(client: OpenSearch, index: str) -> None:
         source = client.get(index=index, id=doc_id)["_source"]
         mark = source["trifuse"]["fields"][VECTOR_FIELD]
         assert mark["hash"] == (text_hash(text) if text else EMPTY_HASH), doc_id
-        assert (VECTOR_FIELD in source) is bool(text), doc_id
+        assert (source.get(VECTOR_FIELD) is not None) is bool(text), doc_id
     counted = counts(client, index)
     texts = sum(bool(text) for _, text in VALUES.values())
     found = [counted[key] for key in ("documents", "current", "empty", "stale", "missing", "failed")]
@@ -94,6 +99,53 @@ def test_e6_values_in_a_copy(client: OpenSearch, encoder: Encoder, values: Any, 
     for doc_id in VALUES.keys() - {"beyond doubles"}:
         there = client.get(index=copy.index, id=doc_id, params={"_source_excludes": "trifuse*"})["_source"]
         assert there == client.get(index=name, id=doc_id)["_source"], doc_id
+
+
+@pytest.fixture(params=["watch", "sweep"])
+def keep(
+    request: pytest.FixtureRequest, client: OpenSearch, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], None]:
+    """Has the documents of an index that were edited embedded anew."""
+
+    def bring(index: str, field: str, space: Any, ids: Any) -> None:
+        embed(client, encoder, index, field, ids)
+
+    def by_watch(name: str) -> None:
+        stop = threading.Event()
+
+        def see(seen: Any) -> None:
+            if seen.seen >= len(VALUES) and not (seen.pending or seen.lag_operations):
+                stop.set()
+
+        watch(client, name, bring, stop=stop, interval_s=0.2, progress=see)
+
+    def by_sweep(name: str) -> None:
+        monkeypatch.setattr(sweeping, "_own_indexes", lambda client: [name])  # others share the server
+        sweeping.sweep(client, bring, lambda queue: 0)
+        client.indices.refresh(index=name)
+
+    return {"watch": by_watch, "sweep": by_sweep}[request.param]
+
+
+def test_e6_values_that_take_the_place_of_texts_and_texts_again(
+    client: OpenSearch, make: Any, attach: Any, keep: Any
+) -> None:
+    """A vector goes with its text, and comes with it."""
+    name = make(docs=())
+    for doc_id in VALUES:
+        client.index(index=name, id=doc_id, body={"title": "The first edition"})
+    attach(name, "title")
+    for doc_id, (value, _) in VALUES.items():
+        if value:
+            raw(client, f"POST /{name}/_update/{doc_id}", f'{{"doc": {{"title": {value}}}}}')
+        else:
+            raw(client, f"PUT /{name}/_doc/{doc_id}", "{}")
+    keep(name)
+    check(client, name)
+    for doc_id in VALUES:
+        client.update(index=name, id=doc_id, body={"doc": {"title": "The third edition"}})
+    keep(name)
+    assert counts(client, name)["current"] == len(VALUES)
 
 
 def test_e6_objects_where_texts_were_expected(client: OpenSearch, make: Any, attach: Any) -> None:
