@@ -1,4 +1,12 @@
-"""What the server and its disks allow. Pure functions."""
+"""What the server and its disks allow. Pure functions.
+
+From which version on the Lucene engine does what is asked of it, and where that is written:
+
+- filters inside k-NN, 2.4: docs.opensearch.org/3.5/vector-search/filter-search-knn/index/
+- over 1,024 and up to 16,000 dimensions, 2.12; inner products, 2.13: the release notes of the k-NN plugin,
+  github.com/opensearch-project/k-NN, release-notes/opensearch-knn.release-notes-2.12.0.0.md and -2.13.0.0.md
+- scores computed exactly, without an engine, 1.x: docs.opensearch.org/1.3/search-plugins/knn/knn-score-script
+"""
 
 from __future__ import annotations
 
@@ -11,10 +19,8 @@ from trifuse.indexer.attach.plan import Finding, Request
 from trifuse.indexer.behind import is_on
 
 PLUGIN = "opensearch-knn"
-_GRAPH = (2, 4)
-_DOT = (2, 13)
-_WIDE = (2, 12)
-_NARROW = 1024
+_NARROW = 1_024
+_WIDEST = 16_000
 
 
 def judge_server(server: ServerFacts, request: Request) -> Iterator[Finding]:
@@ -24,7 +30,7 @@ def judge_server(server: ServerFacts, request: Request) -> Iterator[Finding]:
             "refused",
             "server",
             f"it is {server.distribution.capitalize()} {server.version}, not OpenSearch",
-            "use an OpenSearch of version 2.13 or newer",
+            f"use an OpenSearch of version {_needed(request)[0]} or newer",
         )
         return
     yield Finding("ok", "server", f"OpenSearch {server.version}, {server.nodes} data node(s)")
@@ -47,19 +53,30 @@ def judge_server(server: ServerFacts, request: Request) -> Iterator[Finding]:
 
 def _engine(version: str, request: Request) -> Finding:
     found = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+    if request.encoder.dimension > _WIDEST:
+        return Finding(
+            "refused",
+            "engine",
+            f"vectors have {request.encoder.dimension:,} dimensions, and knn_vector {_WIDEST:,} at most",
+            "use an encoder of fewer",
+        )
     if request.mode == "exact":
         return Finding("ok", "engine", "none: scores are computed exactly, by the script knn_score")
-    needed, why = _GRAPH, "filters inside k-NN"
-    if request.encoder.dimension > _NARROW:
-        needed, why = _WIDE, f"vectors of {request.encoder.dimension} dimensions"
-    if request.encoder.similarity == "dot":
-        needed, why = _DOT, "inner products"
-    if found < needed:
-        wanted = ".".join(map(str, needed))
+    needed, why = _needed(request)
+    if found < tuple(map(int, needed.split("."))):
         return Finding(
-            "refused", "engine", f"lucene has {why} from version {wanted} on", f"upgrade to {wanted} or newer"
+            "refused", "engine", f"lucene has {why} from version {needed} on", f"upgrade to {needed} or newer"
         )
     return Finding("ok", "engine", "lucene, named in the mapping; filters hold inside k-NN")
+
+
+def _needed(request: Request) -> tuple[str, str]:
+    """The oldest version whose Lucene engine will do, and what for."""
+    if request.encoder.similarity == "dot":
+        return "2.13", "inner products"
+    if request.encoder.dimension > _NARROW:
+        return "2.12", f"vectors of {request.encoder.dimension} dimensions"
+    return "2.4", "filters inside k-NN"
 
 
 def disk_needed(server: ServerFacts, indexes: Sequence[IndexFacts], request: Request) -> int:
