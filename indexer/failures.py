@@ -101,7 +101,8 @@ def failure(
         routing=routing,
         space=mark.space,
         text_hash=mark.hash,
-        reason=reason,
+        # It may quote the owner's value, and with it half a surrogate pair, which can't be written.
+        reason=reason.encode("utf-8", "replace").decode(),
         attempts=before.attempts + 1 if before else 1,
         at=datetime.now(UTC).isoformat(),
         record=before.record if before else failure_id(target, doc_id, routing),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from trifuse.indexer.prepare import content_hash
 from trifuse.indexer.sentences.origin import Origin
 from trifuse.indexer.sentences.split import Sentence, text_sentences, trial_sentences
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _LONGEST_ID = 512  # bytes
 _TRIAL_TEXTS = ("brief_summary", "detailed_description", "eligibility")
 
@@ -31,14 +33,35 @@ class Parent(msgspec.Struct, frozen=True):
 
 
 def parent_of(parent: str, routing: str | None, source: Mapping[str, Any], origin: Origin) -> Parent:
-    """A document of an index with its sentences, as the origin says."""
-    found = trial_source_sentences(source) if origin.trials else source_sentences(source, origin.text)
+    """A document of an index with its sentences, as the origin says.
+
+    OpenSearch keeps half a surrogate pair, which can't be written again: in a text it means nothing, and as a
+    value it is indexed as U+FFFD.
+    """
+    readable = without_surrogates(source, " ")
+    found = trial_source_sentences(readable) if origin.trials else source_sentences(readable, origin.text)
     filters = (
         {field: source.get(field) for field in SENTENCE_FILTERS}
         if origin.trials
         else filter_values(source, origin.values)
     )
+    filters = without_surrogates(filters, "\ufffd")
     return Parent(parent, routing, sentence_documents(parent, found, filters, routing=routing))
+
+
+def without_surrogates(node: Any, instead: str) -> Any:
+    """A part of a document with another character in the place of each half of a surrogate pair.
+
+    >>> without_surrogates({"title": ["a\ud800b"]}, " ")
+    {'title': ['a b']}
+    """
+    if isinstance(node, str):
+        return node if node.isascii() else _SURROGATE.sub(instead, node)
+    if isinstance(node, list):
+        return [without_surrogates(item, instead) for item in node]
+    if isinstance(node, Mapping):
+        return {key: without_surrogates(value, instead) for key, value in node.items()}
+    return node
 
 
 def source_fields(origin: Origin) -> list[str]:

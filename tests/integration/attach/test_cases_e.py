@@ -171,20 +171,23 @@ def test_e6_what_is_rejected_is_named_and_the_rest_goes_on(
 ) -> None:
     """By the model, whose vector can't be used; by OpenSearch, which wouldn't take the owner's own now."""
     encoder = tiny({**WORDS, "nan": (float("nan"), 0.0)}, similarity="cosine")
-    parts = [{"text": "b"}, {"text": "c"}]
+    year = {"type": "integer", "ignore_malformed": True}
     name = make(
-        {"properties": {"title": {"type": "text"}, "parts": {"type": "nested"}}},
-        docs=[{"title": "a"}, {"title": "b nan"}, {"title": "c", "parts": parts}, {"title": ""}],
+        {"properties": {"title": {"type": "text"}, "year": year}},
+        docs=[{"title": "a"}, {"title": "b nan"}, {"title": ""}],
     )
-    client.indices.put_settings(index=name, body={"index.mapping.nested_objects.limit": 1})
+    body = r'{"title": "c", "year": "\ud800"}'
+    client.transport.perform_request("PUT", f"/{name}/_doc/odd", params={"refresh": "true"}, body=body)
+    client.indices.put_mapping(index=name, body={"properties": {"year": {**year, "ignore_malformed": False}}})
     _, report = carried(encoder, name=name)
     assert (report.embedded, report.emptied, report.failed) == (1, 1, 2)
-    target = embedded_field(client, name, VECTOR_FIELD)
     client.indices.refresh(index=FAILED_INDEX)
+    target = embedded_field(client, name, VECTOR_FIELD)
     reasons = {item.doc_id: item.reason for page in failure_pages(client, target) for item in page}
-    assert set(reasons) == {"1", "2"}
+    assert set(reasons) == {"1", "odd"}
     assert reasons["1"] == "the model's vector can't be used: it has NaN"
-    assert "nested documents has exceeded the allowed limit" in reasons["2"]
+    assert "failed to parse field [year] of type [integer]" in reasons["odd"]
+    assert "'?'" in reasons["odd"]  # half a surrogate pair, which can't be written down
     counted = counts(client, name)
     assert counted["documents"] == 4
     assert [counted[key] for key in ("current", "empty", "failed", "missing", "stale")] == [1, 1, 2, 0, 0]

@@ -17,6 +17,8 @@ from trifuse.encoder.types import Encoder
 from trifuse.indexer.copying import begin
 from trifuse.indexer.copying.complete import complete
 from trifuse.indexer.counts import counts
+from trifuse.indexer.sentences import attach_sentences
+from trifuse.indexer.sync import sync
 from trifuse.indexer.watch import watch
 from trifuse.worker import sweep as sweeping
 from trifuse.worker.embedding import embed
@@ -174,3 +176,36 @@ def test_e6_objects_where_texts_were_expected(client: OpenSearch, make: Any, att
     for doc_id, text in enumerate(texts):
         source = client.get(index=name, id=str(doc_id))["_source"]
         assert source["trifuse"]["fields"][VECTOR_FIELD]["hash"] == text_hash(text), doc_id
+
+
+def test_e6_values_in_sentences_and_what_these_are_filtered_by(
+    client: OpenSearch, make: Any, encoder: Encoder, attach: Any
+) -> None:
+    """A sentence is found by what its document is found by."""
+    properties = {"kind": {"type": "keyword"}, "year": {"type": "integer", "ignore_malformed": True}}
+    name = make({"properties": {"title": {"type": "text"}, **properties}}, docs=())
+    fields = [
+        r'"kind": "\ud800"',
+        '"kind": ["a", null, true]',
+        '"kind": 3.5',
+        '"kind": null',
+        '"year": "soon"',
+        '"year": {"from": 1}',
+    ]
+    for doc_id, field in enumerate(fields):
+        raw(client, f"PUT /{name}/_doc/{doc_id}", rf'{{"title": "One \ud800 two. Three.", {field}}}')
+    client.indices.refresh(index=name)
+    attach(name, "title")
+    (sentences,) = attach_sentences(
+        client, name, text=["title"], encoder=encoder.space, filters=list(properties)
+    )
+    sync(client, name, lambda index, field, space, ids: embed(client, encoder, index, field, ids) and None)
+    client.indices.refresh(index=sentences)
+    counted = counts(client, sentences)
+    assert (counted["documents"], counted["current"]) == (2 * len(fields), 2 * len(fields))
+    for kind, found in {"\ufffd": ["0"], "a": ["1"], "true": ["1"], "3.5": ["2"]}.items():
+        body = {"query": {"term": {"kind": kind}}}
+        assert [hit["_id"] for hit in client.search(index=name, body=body)["hits"]["hits"]] == found
+        hits = client.search(index=sentences, body=body)["hits"]["hits"]
+        assert [hit["_source"]["parent_id"] for hit in hits] == found * 2, kind
+        assert sorted(hit["_source"]["text"] for hit in hits) == ["One   two.", "Three."]
