@@ -119,30 +119,37 @@ def reembed_command(
         accept_version_bump=accept_version_bump,
     )
     if what not in ("begin", "resume"):
-        _tell(client, index, _SAID[what].format(index), as_json=as_json)
+        told = _switched(client, index) if what == "switched" else _SAID[what].format(index)
+        _tell(client, index, told, as_json=as_json)
         return
     before = stage_of(client, index).serving
     filled = _work(client, index, settings, fill, switch=not no_switch)
-    said = (
-        _SWITCHED
-        if filled.switched
-        else "the new vectors of {0!r} aren't served: `trifuse reembed {0} --switch`"
-    )
-    _tell(client, index, said.format(index), filled, before=before, given=encoder, as_json=as_json)
+    said = _switched(client, index) if filled.switched else _NOT_SWITCHED.format(index)
+    _tell(client, index, said, filled, before=before, given=encoder, as_json=as_json)
     _end(filled)
 
 
-_SWITCHED = (
-    "queries of {0!r} go by the new vectors: `trifuse reembed {0} --rollback` leads back, --finish takes the "
-    "old ones out"
-)
-_NOT_SWITCHED = "the new vectors of {0!r} aren't served: `trifuse reembed {0} --switch` does that"
+_NOT_SWITCHED = "queries of {0!r} go by the old vectors until `trifuse reembed {0} --switch`"
 _SAID = {
     "current": "{0!r} has the vectors of this encoder: nothing to do",
     "tower": "only queries of {0!r} are encoded otherwise: its vectors stay, and its _meta names the new "
     "query tower; past queries follow with `trifuse clicks rebuild --index {0}`",
-    "switched": _SWITCHED,
 }
+
+
+def _switched(client: OpenSearch, index: str) -> str:
+    """What queries go by after the switch; after one to a copy, what readers and writers must know."""
+    copy = open_copy(client, index)
+    if copy is None:
+        return (
+            f"queries of {index!r} go by the new vectors: `trifuse reembed {index} --rollback` leads back, "
+            "--finish takes the old ones out"
+        )
+    return (
+        f"the alias {copy.alias} stands for {copy.index}: have readers and writers go by it. {copy.source} "
+        f"takes no writes any more; `trifuse reembed {copy.alias} --rollback` goes back to it, --finish "
+        "deletes it"
+    )
 
 
 def _encoder(client: OpenSearch, index: str, given: str | None, settings: Settings) -> EncoderSpace:
@@ -171,7 +178,7 @@ def _step(client: OpenSearch, index: str, step: str, settings: Settings, *, yes:
     before = stage_of(client, index).serving if step in ("--switch", "--rollback") else None
     if step == "--switch":
         filled = _work(client, index, settings, switch)
-        said = (_SWITCHED if filled.switched else _NOT_SWITCHED).format(index)
+        said = _switched(client, index) if filled.switched else _NOT_SWITCHED.format(index)
     elif step == "--rollback":
         roll_back(client, index)
         said = (

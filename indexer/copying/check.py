@@ -78,4 +78,5 @@ def _vector_faults(client: OpenSearch, copy: Copy) -> list[str]:
     if not pending:
         return []
     least = "at least " if pending == _COUNTED else ""
-    return [f"{least}{pending:,} documents of {copy.index!r} lack their vector: `trifuse sync --wait`"]
+    wait = f"`trifuse sync {copy.index} --wait`"
+    return [f"{least}{pending:,} documents of {copy.index!r} lack their vector: {wait}"]

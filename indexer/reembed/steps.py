@@ -75,6 +75,11 @@ def candidate_of(client: OpenSearch, name: str) -> Candidate:
         ReembedRefused: nothing is under way.
     """
     stage, copy = stage_of(client, name), open_copy(client, name)
+    if stage.step == "switched":
+        raise ReembedRefused(
+            f"queries of {name!r} go by the new vectors already: `trifuse reembed {name} --rollback`, then "
+            "compare, and switch again"
+        )
     if stage.step != "filling" or stage.other is None or stage.other_space is None:
         raise ReembedRefused(
             f"{name!r} isn't being embedded anew, so that there is nothing to compare with: begin with "

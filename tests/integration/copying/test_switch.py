@@ -66,7 +66,7 @@ def test_an_incomplete_copy_is_refused(client: OpenSearch, begun: Copy, live: st
     """Not filled; filled without vectors: the faults say so, and writers go on."""
     assert any("isn't copied to the end" in fault for fault in faults_of(client, begun))
     catch_up(client, begun)
-    with pytest.raises(CopyRefused, match=r"20 documents .* lack their vector"):
+    with pytest.raises(CopyRefused, match=r"20 documents .* lack their vector: `trifuse sync \S+ --wait`"):
         switch(client, begun)
     client.index(index=live, id="20", body={"title": "still written"})
     assert _behind(client, live) == [begun.source]

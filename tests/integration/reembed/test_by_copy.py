@@ -17,6 +17,7 @@ from trifuse.encoder.spaces import EncoderSpace, serving_field, spaces_in_meta
 from trifuse.indexer.attach import detach
 from trifuse.indexer.errors import CopyRefused, ReembedRefused
 from trifuse.indexer.reembed import abandon, begin, fill, finish, roll_back, stage_of, switch
+from trifuse.indexer.reembed.steps import candidate_of
 from trifuse.indexer.sentences import attach_sentences
 
 SECOND = "trifuse_vector_2"
@@ -122,6 +123,12 @@ def test_the_copied_index_is_deleted_only_after_a_yes(
             timeout=60,
         )
 
+    done = step("--switch")  # again: it says what owners must know
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"the alias {alias} stands for {_behind(client, alias)}: have readers and")
+    assert f"{titles} takes no writes any more" in done.stdout
+    with pytest.raises(ReembedRefused, match="--rollback`, then compare"):
+        candidate_of(client, alias)
     done = step("--finish")
     assert done.returncode == 1
     assert titles in done.stderr
