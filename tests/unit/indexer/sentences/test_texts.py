@@ -56,6 +56,17 @@ def test_sections_items_and_ordinals() -> None:
     assert all("parent_routing" not in each for each in parent.documents)
 
 
+def test_e6_half_a_surrogate_pair_means_nothing_in_a_text_and_u_fffd_in_a_value() -> None:
+    """As OpenSearch indexes it; offsets stay those of the stored text."""
+    source = {"title": "One \ud800 two. Three.", "kind": ["\udc00", "a"], "year": 7}
+    parent = parent_of("p", None, source, Origin("i", "u", text=("title",), values=("kind", "year")))
+    assert [(each["text"], each["start"], each["end"]) for each in parent.documents] == [
+        ("One   two.", 0, 10),
+        ("Three.", 11, 17),
+    ]
+    assert {(*each["kind"], each["year"]) for each in parent.documents} == {("\ufffd", "a", 7)}
+
+
 def test_the_parents_routing_is_carried() -> None:
     (only,) = parent_of("p", "r", {"title": "One."}, Origin("i", "u", text=("title",))).documents
     assert only["parent_routing"] == "r"
