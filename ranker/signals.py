@@ -56,9 +56,11 @@ def encode(text: str, target: Target, profile: Profile, encoder: Encoder | None)
 
 
 def _no_vectors(target: Target, profile: Profile, field: str) -> str:
-    """Why there is nothing to search; where an index was embedded anew, and the profile wasn't told."""
+    """Why there is nothing to search; also where an index was embedded anew, and the profile wasn't told."""
     why = f"{target.expression!r} has no vectors in the field {field!r}"
-    if profile.vector_field is None or target.serving is None:
+    if target.serving is None:
+        return f"{why}: `trifuse attach` adds some"
+    if profile.vector_field is None:
         return why
     return (
         f"{why}, which the profile {profile.name!r} names: it is served by {target.serving!r} now; set the "

@@ -66,7 +66,7 @@ def test_no_vectors_in_the_index() -> None:
     found = read(target=target(meta=None))
     assert (found.dense.state, found.dense.reason) == (
         "off",
-        "'i' has no vectors in the field 'trifuse_vector'",
+        "'i' has no vectors in the field 'trifuse_vector': `trifuse attach` adds some",
     )
     assert found.vector is not None
 
