@@ -16,6 +16,9 @@ from trifuse.encoder.spaces import Space, meta_with_space
 ENGINE = "lucene"
 """Named in every mapping: OpenSearch's default where none is named may be missing from the distribution."""
 
+VECTOR = "knn_vector"
+"""The type of vector fields."""
+
 _SPACE_TYPES = {"cosine": "cosinesimil", "dot": "innerproduct"}
 _KEYWORD: dict[str, Any] = {"type": "keyword", "ignore_above": 1024}
 _TEXT: dict[str, Any] = {"type": "text", "analyzer": "english"}
@@ -64,6 +67,9 @@ _TRIAL_PROPERTIES: dict[str, Any] = {
     "references": _object(pmid=_KEYWORD, type=_KEYWORD, citation=_TEXT),
 }
 
+WHOLE: Mapping[str, Any] = {"_source": {}, "_routing": {"required": False}}
+"""Named in every mapping: an index template of somebody's that fits the name would filter or require more."""
+
 TRIAL_FIELDS = tuple(_TRIAL_PROPERTIES)
 """The fields of a trial's document, without the vector and the marks."""
 
@@ -95,7 +101,7 @@ def vector_property(space: Space, *, exact: bool = False) -> dict[str, Any]:
     Args:
         exact: without a graph: an index without k-NN refuses a method, and needs none.
     """
-    bare = {"type": "knn_vector", "dimension": space.encoder.dimension}
+    bare = {"type": VECTOR, "dimension": space.encoder.dimension}
     if exact:
         return bare
     method = {"name": "hnsw", "engine": ENGINE, "space_type": _SPACE_TYPES[space.encoder.similarity]}
@@ -133,7 +139,7 @@ def index_body(
     if spaces:
         full[MARKS] = marks_property(spaces)
         settings["knn"] = True
-    mappings: dict[str, Any] = {"dynamic": "strict", "properties": full}
+    mappings: dict[str, Any] = {"dynamic": "strict", **WHOLE, "properties": full}
     if merged:
         mappings["_meta"] = merged
     return {"settings": {"index": settings}, "mappings": mappings}
@@ -169,7 +175,10 @@ def sentence_mapping(
         "text": _TEXT,
         **filters,
     }
-    return index_body(properties, spaces={VECTOR_FIELD: space}, shards=shards)
+    body = index_body(properties, spaces={VECTOR_FIELD: space}, shards=shards)
+    # An owner's template may fit the name, and sentences are no documents of the owner's.
+    body["settings"]["index"] |= {"default_pipeline": "_none", "final_pipeline": "_none"}
+    return body
 
 
 def sentence_index(index: str) -> str:

@@ -9,7 +9,7 @@ from trifuse.encoder.marks import MARKS
 from trifuse.encoder.spaces import Space, meta_serving, meta_with_space, meta_without_space
 from trifuse.indexer.behind import is_on
 from trifuse.indexer.mapped import lost_fields
-from trifuse.indexer.mapping import ENGINE, marks_property, vector_property
+from trifuse.indexer.mapping import ENGINE, VECTOR, WHOLE, marks_property, vector_property
 from trifuse.indexer.ours import meta_with
 from trifuse.indexer.refresh import LOAD_INTERVAL
 
@@ -99,7 +99,7 @@ def _with_engines(properties: Mapping[str, Any]) -> dict[str, Any]:
 def _with_engine(mapping: Mapping[str, Any]) -> dict[str, Any]:
     if "properties" in mapping:
         return {**mapping, "properties": _with_engines(mapping["properties"])}
-    is_bare = mapping.get("type") == "knn_vector" and not set(_ENGINES_NAMED) & set(mapping)
+    is_bare = mapping.get("type") == VECTOR and not set(_ENGINES_NAMED) & set(mapping)
     if not is_bare or mapping.get("data_type") == "binary":  # which is the default engine's alone
         return dict(mapping)
     method = {"name": "hnsw", "engine": ENGINE, **({} if "space_type" in mapping else {"space_type": "l2"})}
@@ -109,14 +109,14 @@ def _with_engine(mapping: Mapping[str, Any]) -> dict[str, Any]:
 def own_properties(properties: Mapping[str, Any], source: Mapping[str, Any]) -> dict[str, Any]:
     """Fields of a copy as its source can have them: a vector field that the source has stays as it is there.
 
-    >>> own_properties({"v": {"type": "knn_vector", "method": {}}}, {"v": {"type": "knn_vector"}})
+    >>> own_properties({"v": {"type": VECTOR, "method": {}}}, {"v": {"type": VECTOR}})
     {'v': {'type': 'knn_vector'}}
     """
     return {name: _own(value, source.get(name) or {}) for name, value in properties.items()}
 
 
 def _own(mapping: Mapping[str, Any], there: Mapping[str, Any]) -> dict[str, Any]:
-    if there.get("type") == "knn_vector":
+    if there.get("type") == VECTOR:
         return dict(there)
     if "properties" not in mapping:
         return dict(mapping)
@@ -154,8 +154,10 @@ def copy_body(
     return {
         "settings": copy_settings(entry["settings"]),
         "mappings": {
+            **WHOLE,
+            **mapping,
             # Whatever _source lacks isn't searched: a filter could only take our own fields out of it.
-            **{name: value for name, value in mapping.items() if name != "_source"},
+            "_source": {},
             "_meta": copy_meta(mapping.get("_meta"), field, space, drop, of=of),
             "properties": copy_properties(entry, field, space, drop),
         },
