@@ -52,7 +52,13 @@ def judge_name(indexes: Sequence[IndexFacts], request: Request) -> Iterator[Find
 def judge_versions(request: Request) -> Finding:
     """What writing into the owner's documents breaks for the owner's writers."""
     if request.mode == "copy":
-        return Finding("ok", "versions", "the documents at hand aren't written to")
+        return Finding(
+            "note",
+            "versions",
+            "the documents at hand aren't written to; in the copy versions begin anew, so that an older write "
+            "that comes late isn't refused there (version_type=external)",
+            "let writers that give versions themselves send all they have before the switch",
+        )
     text = (
         "writing a vector raises _version and _seq_no of each document: a writer that gives versions itself "
         "(version_type=external) gets a 409 until its number is higher, and one that compares and sets by "

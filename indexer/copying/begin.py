@@ -82,7 +82,10 @@ def _source(client: OpenSearch, source: str) -> Index:
         )
     (index,) = found
     if index.data_stream:
-        raise CopyRefused(f"{source!r} is a data stream: its indexes can't be replaced by copies")
+        raise CopyRefused(
+            f"{source!r} is of a data stream, whose indexes can't be replaced by copies: do it in place "
+            "(--in-place, or no --copy)"
+        )
     if is_on(index.settings.get("verified_before_close")):
         raise CopyRefused(f"the index {index.name!r} is closed, and can't be read: open it")
     if fault := source_fault(index.mappings):
