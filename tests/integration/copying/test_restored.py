@@ -60,10 +60,7 @@ def _changed(client: OpenSearch, source: str) -> None:
 def _all(client: OpenSearch, source: str) -> list[tuple[Shard, list[RawHit]]]:
     client.indices.refresh(index=source)
     return [
-        (
-            shard,
-            [hit for page in raw_pages(client, source, shard.number, after=-1, upto=10**6) for hit in page],
-        )
+        (shard, [hit for page in raw_pages(client, source, shard) for hit in page])
         for shard in read_shards(client, source)
     ]
 
