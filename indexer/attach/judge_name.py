@@ -55,8 +55,8 @@ def judge_versions(request: Request) -> Finding:
         return Finding(
             "note",
             "versions",
-            "the documents at hand aren't written to; in the copy versions begin anew, so that an older write "
-            "that comes late isn't refused there (version_type=external)",
+            "the documents at hand aren't written to; in the copy versions begin anew, so that an older "
+            "write that comes late isn't refused there (version_type=external)",
             "let writers that give versions themselves send all they have before the switch",
         )
     text = (
