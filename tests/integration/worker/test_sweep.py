@@ -16,6 +16,7 @@ from trifuse.encoder.marks import VECTOR_FIELD
 from trifuse.encoder.spaces import Space
 from trifuse.encoder.templates import TextTemplate
 from trifuse.indexer import pending
+from trifuse.indexer.copying import begin
 from trifuse.indexer.counts import counts
 from trifuse.indexer.hints import Hint, queue_name
 from trifuse.indexer.mapping import index_body
@@ -157,6 +158,36 @@ def test_a_large_index_is_left_in_its_midst_and_gone_on_with(
         (f"{number}#title#0", None) for number in range(6)
     ]
     assert [hint for index, _, hint in queue.hints if index == index_name] == [("3", None)]
+
+
+def test_a_copy_is_left_in_its_midst_and_gone_on_with(
+    client: OpenSearch, make_library: Callable[..., Any], index_name: str, hash_encoder: Any
+) -> None:
+    """A shard a slice, at least: each has a page of its own."""
+    library = make_library(index_name, shards=2)
+    hints = [(str(number), None) for number in range(12)]
+    for doc_id, _ in hints:
+        library.put(doc_id, f"Volume {doc_id}.")
+    embed(client, hash_encoder, index_name, VECTOR_FIELD, hints)
+    client.indices.put_alias(index=index_name, name=f"{index_name}-alias")
+    copy = begin(
+        client,
+        index_name,
+        alias=f"{index_name}-alias",
+        space_field=("trifuse_vector_2", library.space),
+        drop_fields=[VECTOR_FIELD],
+    )
+    queue = Queue()
+    copied: list[int] = []
+    names: Sequence[str] | None = [index_name]
+    while names:
+        names = sweep(client, queue, nobody, names=names, slice_s=1.0, clock=Clock()).todo
+        client.indices.refresh(index=copy.index)
+        copied.append(client.count(index=copy.index)["count"])
+        assert len(copied) < 30
+    assert copied[-1] == 12
+    assert any(0 < count < 12 for count in copied)
+    assert sorted({hint for index, _, hint in queue.hints if index == copy.index}) == sorted(hints)
 
 
 def test_a_sweep_goes_on_by_messages_and_no_other_begins_beside_it(services: Any, redis_client: Any) -> None:
