@@ -33,7 +33,7 @@ from trifuse.indexer.attach import AttachPlan, apply_attach, plan_attach
 from trifuse.indexer.copying import begin
 from trifuse.indexer.copying.complete import CopyReport, complete
 from trifuse.indexer.hints import Enqueue
-from trifuse.indexer.sentences import attach_sentences
+from trifuse.indexer.sentences import attach_sentences, estimate
 from trifuse.indexer.sync import SyncReport, sync
 
 NameArgument = Annotated[
@@ -118,15 +118,21 @@ def attach_command(
         alias=alias,
         separator=f" {pair} " if pair and len(paths) == 2 else "\n",
     )
+    split = estimate(client, index, plan.space.template.fields) if sentences and _is_read(plan) else None
     if not as_json:
-        show_plan(plan)
+        show_plan(plan, split)
     if dry_run or plan.refused:
         if as_json:
-            emit({**dict.fromkeys(COUNTED, 0), "plan": plan.as_dict()})
+            counted = {} if split is None else {"sentences": split.sentences}
+            emit({**dict.fromkeys(COUNTED, 0), **counted, "plan": plan.as_dict()})
         if plan.refused:
             fail(_refusal(plan))
         return
     _attach(client, plan, settings, filters=filtered if sentences else None, wait=wait, as_json=as_json)
+
+
+def _is_read(plan: AttachPlan) -> bool:
+    return plan.estimates is not None and plan.estimates.sample.documents > 0
 
 
 def _refusal(plan: AttachPlan) -> str:

@@ -7,6 +7,7 @@ from rich.table import Table
 
 from trifuse.deploy.cli.common import out
 from trifuse.indexer.attach import AttachPlan
+from trifuse.indexer.sentences import SentenceEstimate
 
 _COLOURS = {"ok": "green", "note": "yellow", "refused": "red"}
 _MODES = {
@@ -16,12 +17,15 @@ _MODES = {
 }
 
 
-def show_plan(plan: AttachPlan) -> None:
+def show_plan(plan: AttachPlan, split: SentenceEstimate | None = None) -> None:
     """The plan as a table, and how it will be done; nothing where it is refused."""
     table = Table("", "what", "found", "what to do", box=None, pad_edge=False)
     for item in plan.findings:
         level = f"[{_COLOURS[item.level]}]{item.level}[/]"
         table.add_row(level, item.subject, escape(item.text), escape(item.remedy))
+    if split is not None:
+        text = f"about {split.sentences:,} of {split.documents:,} documents, each with a vector of its own"
+        table.add_row(f"[{_COLOURS['ok']}]ok[/]", "sentences", text, "")
     out.print(table)
     if plan.refused:
         return  # the command ends with what to do

@@ -49,6 +49,9 @@ def test_dry_run_writes_nothing(client: OpenSearch, make: Any, run: Run) -> None
     assert client.indices.get_mapping(index=name) == before
     shown = run("attach", name, "--text", "title,body", "--accept-version-bump", "--dry-run")
     assert "can be attached to, in place" in shown.stdout
+    split = run("attach", name, "--text", "title,body", "--sentences", "--dry-run")  # without the consent
+    assert split.returncode == 1
+    assert "about 6 of 3 documents" in " ".join(split.stdout.split())
 
 
 def test_refused_is_status_1_with_the_remedy(client: OpenSearch, make: Any, run: Run) -> None:
