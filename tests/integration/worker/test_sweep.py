@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,7 +27,7 @@ from trifuse.worker.app import create_app
 from trifuse.worker.embedding import embed
 from trifuse.worker.enqueue import celery_enqueue, messages_waiting
 from trifuse.worker.settings import Settings
-from trifuse.worker.sweep import sweep
+from trifuse.worker.sweep import SWEEP_TASK, sweep
 from trifuse.worker.turns import LIFETIME_S, end_turns, take_turn
 
 
@@ -219,6 +220,39 @@ def test_messages_that_wait_are_counted(services: Any, library: Any, lonely_brok
     celery_enqueue(app, batch=1)("none", VECTOR_FIELD, library.space, [("1", None), ("2", None)])
     assert messages_waiting(app, queue) == 2
     app.close()
+
+
+def test_a_running_worker_sends_itself_what_a_slice_has_left(
+    client: OpenSearch,
+    index_name: str,
+    services: Any,
+    encoder: Any,
+    lonely_broker: str,
+    worker_factory: Callable[..., Any],
+    redis_client: Any,
+    tmp_path: Path,
+) -> None:
+    """Each of its slices is over at once."""
+    names = [f"{index_name}-{suffix}" for suffix in "ab"]
+    space = Space(encoder.space, TextTemplate(("title",)))
+    body = index_body({"title": {"type": "text"}}, spaces={VECTOR_FIELD: space})
+    for name in names:
+        client.indices.create(index=name, body=body)
+        client.index(index=name, id="1", body={"title": "The lighthouse"}, params={"refresh": "true"})
+    short = "from trifuse.worker import sweep\nsweep.sweep.__kwdefaults__['slice_s'] = 0.0\n"
+    (tmp_path / "sitecustomize.py").write_text(short)  # Python runs it when it starts
+    services = replace(services, broker_url=lonely_broker)
+    worker = worker_factory(services=services, PYTHONPATH=str(tmp_path))
+    redis_client.delete("trifuse:sweep")
+    app = create_app(Settings.from_env(services.environ()))
+    app.send_task(SWEEP_TASK, kwargs={"names": names, "sweep_id": index_name})
+    app.close()
+    end = time.monotonic() + 60
+    while not all(counts(client, name)["current"] for name in names) or redis_client.get("trifuse:sweep"):
+        assert time.monotonic() < end, worker.log
+        time.sleep(0.2)
+        client.indices.refresh(index=",".join(names))
+    assert worker.log.count("sweep: queued") >= 2
 
 
 def test_beat_has_a_running_worker_do_it(
