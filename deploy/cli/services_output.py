@@ -59,7 +59,10 @@ def failure_lines(indexes: Mapping[str, Mapping[str, Any]]) -> list[str]:
 def copy_line(copy: CopyStatus) -> str:
     """How far a copy is."""
     if copy.phase == "switched":
-        return f"{copy.alias} was switched to {copy.index}; {copy.source} is kept, to go back to."
+        return (
+            f"{copy.alias} was switched to {copy.index}; {copy.source} is kept, to go back to, until "
+            f"`trifuse reembed {copy.alias} --finish` deletes it."
+        )
     doing = {"switching": "is being switched to it", "returning": "is going back from it"}
     return (
         f"{copy.index} is an unfinished copy of {copy.source}; {copy.alias} "

@@ -128,5 +128,5 @@ def test_how_far_copies_are() -> None:
         "a-2 is an unfinished copy of a; all is going back from it."
     )
     assert copy_line(CopyStatus("a-2", "a", "all", "switched")) == (
-        "all was switched to a-2; a is kept, to go back to."
+        "all was switched to a-2; a is kept, to go back to, until `trifuse reembed all --finish` deletes it."
     )
