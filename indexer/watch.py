@@ -26,36 +26,13 @@ from trifuse.indexer.retry import Retry
 from trifuse.indexer.upkeep import restore_all, targets_of
 from trifuse.indexer.watch_beside import Beside, said
 from trifuse.indexer.watch_target import WatchedField
+from trifuse.indexer.watched import NOTHING, Watched, counts_of, summed, without_lag
 
 SCAN_S = 300.0
 """How often everything is looked through again, for what no reading of changes can find."""
 
 _BRIEF = Retry(retries=1)
 _Key = tuple[str, str, str]
-
-
-class Watched(msgspec.Struct, frozen=True, kw_only=True):
-    """What was seen since the watch began, in all vector fields that it looks after.
-
-    Args:
-        seen: operations that were read: writes of owners and of workers, and deletions.
-        queued: documents that were found pending and queued.
-        pending: those of them that aren't done yet.
-        embedded, skipped, failed: what became of the others; skipped have no text, or were deleted.
-        lag_operations: operations that are written, and not read yet.
-        lag_s: seconds since the oldest pending document was queued first.
-        indexes: the indexes looked after.
-    """
-
-    seen: int
-    queued: int
-    pending: int
-    embedded: int
-    skipped: int
-    failed: int
-    lag_operations: int
-    lag_s: float
-    indexes: tuple[str, ...]
 
 
 def watch(
@@ -129,7 +106,7 @@ class _Watcher:
         self._listening = listening
         self._say = say
         self._fields: dict[_Key, WatchedField] = {}
-        self._over = _NOTHING
+        self._over = NOTHING
         self._trouble: tuple[str, ...] = ()
         self._scanned_at = monotonic()
         self.busy = False
@@ -149,7 +126,7 @@ class _Watcher:
 
     def counts(self) -> Watched:
         """What was seen so far."""
-        return _sum([self._over, *map(_counts, self._fields.values())])
+        return summed([self._over, *map(counts_of, self._fields.values())])
 
     def _guarded(self, act: Callable[[], None], beside: Sequence[str]) -> None:
         """Outlive whatever OpenSearch answers: say it once, begin again from a scan when it is over."""
@@ -198,7 +175,7 @@ class _Watcher:
         for key in self._fields.keys() - {_key(target) for target in targets}:
             gone = self._fields.pop(key)
             self._say(f"the index {gone.target.index!r} ({gone.target.field}) isn't looked after any more")
-            self._over = _sum([self._over, msgspec.structs.replace(_counts(gone), **_LEFT)])
+            self._over = summed([self._over, without_lag(counts_of(gone))])
 
     def _tell(self, trouble: tuple[str, ...]) -> None:
         for text in trouble:
@@ -209,36 +186,6 @@ class _Watcher:
         self._trouble = trouble
 
 
-_LEFT = {"pending": 0, "lag_operations": 0, "lag_s": 0.0, "indexes": ()}
-_NOTHING = Watched(
-    seen=0, queued=0, pending=0, embedded=0, skipped=0, failed=0, lag_operations=0, lag_s=0.0, indexes=()
-)
-
-
 def _key(target: EmbeddedField) -> _Key:
     """A later index of the same name is another one, and so is a field in another space."""
     return target.uuid, target.field, target.space.id
-
-
-def _counts(field: WatchedField) -> Watched:
-    seen = field.follower.seen
-    return Watched(
-        seen=field.read,
-        queued=seen.found,
-        pending=field.follower.under_way,
-        embedded=seen.embedded,
-        skipped=seen.emptied + seen.gone,
-        failed=seen.failed,
-        lag_operations=field.lag,
-        lag_s=round(field.follower.waited_s, 1),
-        indexes=(field.target.index,),
-    )
-
-
-def _sum(listed: Sequence[Watched]) -> Watched:
-    names = ("seen", "queued", "pending", "embedded", "skipped", "failed", "lag_operations")
-    return Watched(
-        **{name: sum(getattr(item, name) for item in listed) for name in names},
-        lag_s=max(item.lag_s for item in listed),
-        indexes=tuple(sorted({name for item in listed for name in item.indexes})),
-    )

@@ -34,7 +34,7 @@ from trifuse.deploy.cli.ranking import BodyOption, check_template, json_object, 
 from trifuse.deploy.cli.report_file import require_not_read
 from trifuse.deploy.cli.study_plots import PlotOption, check_plot
 from trifuse.deploy.config import Settings, opensearch_client, require_opensearch, resolve
-from trifuse.indexer.reembed.steps import Candidate, candidate_of
+from trifuse.indexer.reembed.standing import Candidate, candidate_of
 from trifuse.ranker import Profile
 from trifuse.ranker.errors import ProfileError
 from trifuse.ranker.evaluation import Evaluation, evaluate, read_runs, run_lines

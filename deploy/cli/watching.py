@@ -14,7 +14,8 @@ from opensearchpy import OpenSearch
 from trifuse.deploy.cli.common import err, out, say, terminable
 from trifuse.encoder.spaces import Space
 from trifuse.indexer.hints import Enqueue
-from trifuse.indexer.watch import Watched, watch
+from trifuse.indexer.watch import watch
+from trifuse.indexer.watched import Watched
 
 
 def keep_watch(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from trifuse.indexer.reembed.filled import Filled
 from trifuse.indexer.reembed.left import left_in_old_space
 from trifuse.indexer.reembed.stage import Stage
+from trifuse.indexer.reembed.standing import stage_of
 from trifuse.indexer.reembed.steps import (
     abandon,
     begin,
     fill,
     finish,
     roll_back,
-    stage_of,
     switch,
 )
 

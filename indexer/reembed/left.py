@@ -8,7 +8,7 @@ import msgspec
 from opensearchpy import OpenSearch
 
 from trifuse.indexer.reembed.fields import read_index
-from trifuse.indexer.reembed.steps import stage_of
+from trifuse.indexer.reembed.standing import stage_of
 from trifuse.indexer.sentences.origin import link_in_meta
 
 

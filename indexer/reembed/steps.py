@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import msgspec
 from opensearchpy import OpenSearch
 
 from trifuse.encoder.spaces import EncoderSpace, Space
 from trifuse.indexer import copying
 from trifuse.indexer.copying.complete import Step as Progressed
-from trifuse.indexer.counts import count_field
 from trifuse.indexer.errors import IndexNotOurs, ReembedRefused
 from trifuse.indexer.follow import Patience
 from trifuse.indexer.hints import Enqueue
@@ -34,63 +32,7 @@ from trifuse.indexer.reembed.in_place import (
     roll_back_field,
     switch_field,
 )
-from trifuse.indexer.reembed.stage import Next, Stage
-
-
-def stage_of(client: OpenSearch, name: str) -> Stage:
-    """How far the index behind a name has come.
-
-    Where a copy is on its way, `other` is its field; after the switch there is none in the index.
-
-    Raises:
-        IndexMissing, IndexNotOurs, SpaceMismatch: it has no vectors, or they can't be read.
-    """
-    stage, copy = read_index(client, name).stage, open_copy(client, name)
-    if copy is None:
-        return stage
-    if copy.standing.phase == "switched":
-        return msgspec.structs.replace(stage, step="switched")
-    return msgspec.structs.replace(stage, step="filling", other=copy.field, other_space=copy.space)
-
-
-class Candidate(msgspec.Struct, frozen=True):
-    """The vectors that are being prepared.
-
-    Args:
-        index, field: where they are.
-        encoder: the name of theirs.
-        pending: documents that lack theirs.
-    """
-
-    index: str
-    field: str
-    encoder: str
-    pending: int
-
-
-def candidate_of(client: OpenSearch, name: str) -> Candidate:
-    """What is to be switched to, for a comparison with what is served.
-
-    Raises:
-        ReembedRefused: nothing is under way.
-    """
-    stage, copy = stage_of(client, name), open_copy(client, name)
-    if stage.step == "switched":
-        raise ReembedRefused(
-            f"queries of {name!r} go by the new vectors already: `trifuse reembed {name} --rollback`, then "
-            "compare, and switch again"
-        )
-    if stage.step != "filling" or stage.other is None or stage.other_space is None:
-        raise ReembedRefused(
-            f"{name!r} isn't being embedded anew, so that there is nothing to compare with: begin with "
-            f"`trifuse reembed {name} --encoder NAME --no-switch`"
-        )
-    index = name if copy is None else copy.index
-    target = read_index(client, index).target(stage.other, stage.other_space)
-    client.indices.refresh(index=target.index)
-    return Candidate(
-        index, stage.other, stage.other_space.encoder.encoder, count_field(client, target).pending
-    )
+from trifuse.indexer.reembed.stage import Next
 
 
 def begin(

@@ -17,7 +17,7 @@ from trifuse.encoder.spaces import EncoderSpace, serving_field, spaces_in_meta
 from trifuse.indexer.attach import detach
 from trifuse.indexer.errors import CopyRefused, ReembedRefused
 from trifuse.indexer.reembed import abandon, begin, fill, finish, roll_back, stage_of, switch
-from trifuse.indexer.reembed.steps import candidate_of
+from trifuse.indexer.reembed.standing import candidate_of
 from trifuse.indexer.sentences import attach_sentences
 
 SECOND = "trifuse_vector_2"
@@ -85,7 +85,9 @@ def test_finishing_leaves_the_new_index_alone_and_abandoning_the_old_one(
     assert switch(client, alias, workers).switched
     assert client.get(index=alias, id="9")["_source"][SECOND] == pytest.approx(workers.new.vector("The mole"))
     assert stage_of(client, alias).step == "switched"
-    with pytest.raises(ReembedRefused, match="--finish` or `--rollback"):
+    with pytest.raises(
+        ReembedRefused, match="by 'test-new' of title, with a way .* --finish` or `--rollback"
+    ):
         begin(client, alias, OLD)
     finish(client, alias)
     assert stage_of(client, alias).step == "none"

@@ -13,7 +13,8 @@ from trifuse.encoder.spaces import Space
 from trifuse.encoder.templates import TextTemplate
 from trifuse.indexer.errors import HintsUndelivered, IndexMissing
 from trifuse.indexer.follow import Patience
-from trifuse.indexer.watch import Watched, watch
+from trifuse.indexer.watch import watch
+from trifuse.indexer.watched import Watched
 from trifuse.worker.embedding import embed
 
 QUICK = Patience(lease_s=1.0, stall_s=3.0, silence_s=1.0, poll_s=0.05)
