@@ -124,6 +124,8 @@ def _remedy(error: opensearchpy.exceptions.TransportError) -> str:
             "; free disk if that is the reason, take the block off (index.blocks.* in the index's settings), "
             "then do the same again"
         )
+    if "index_closed_exception" in str(error.info):
+        return "; open the index (POST /INDEX/_open), then do the same again"
     remedies: dict[int | str, str] = {
         401: "check the user and the password in --opensearch",
         403: "give the user of --opensearch that right",

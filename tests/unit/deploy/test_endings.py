@@ -109,6 +109,7 @@ def test_which_process_answers_is_asked_of_itself(serve: Serve) -> None:
     assert answering_pid("http://127.0.0.1:1") is None
 
 
+CLOSED = {"error": {"type": "index_closed_exception", "reason": "closed", "index": "i"}}
 BLOCKED = {"error": {"type": "cluster_block_exception", "reason": "index [i] blocked by: [x (api)];"}}
 
 
@@ -117,6 +118,7 @@ BLOCKED = {"error": {"type": "cluster_block_exception", "reason": "index [i] blo
     [
         (opensearchpy.AuthenticationException(401, "", None), "refused with status 401: ; check the user"),
         (opensearchpy.AuthorizationException(403, "", BLOCKED), "blocked by: [x (api)]; free disk"),
+        (opensearchpy.RequestError(400, "index_closed_exception", CLOSED), "closed; open the index (POST"),
         (opensearchpy.TransportError(429, "busy", {"error": "busy"}), "status 429: busy; do the same again"),
         (opensearchpy.TransportError(502, "<p>" * 1000, "<p>"), "..."),
         (opensearchpy.SerializationError("not JSON"), "isn't OpenSearch (not JSON)"),
