@@ -89,7 +89,7 @@ def sync(
 
     Args:
         wait: stay until nothing is pending, queue again what got lost, and give up where nothing moves.
-        retry_failed: queue also what failed before and hasn't changed since.
+        retry_failed: queue also what failed before and hasn't changed since, and make all sentences again.
         patience: how to wait.
         listening: tells whether a worker takes the tasks of a space; asked where nothing moves, and at the
             end of a sync that doesn't wait.
@@ -117,7 +117,7 @@ def sync(
                 stuck.add(target.space.encoder)  # others may have a worker
 
     try:
-        refused = _visit_all(client, index, visit, progress)
+        refused = _visit_all(client, index, visit, progress, full=retry_failed)
         if not wait:
             return _report(seen, [count_field(client, target) for target in targets], refused)
         for name in {target.index for target in targets if target.index.startswith(QUERIES_PREFIX)}:
@@ -157,6 +157,8 @@ def _visit_all(
     index: str,
     visit: Callable[[EmbeddedField], None],
     progress: Callable[[Progress | SentenceStep | CopyStep], None] | None,
+    *,
+    full: bool = False,
 ) -> list[str]:
     """See to every vector field that goes by a name, each after what it holds was brought in step.
 
@@ -169,7 +171,7 @@ def _visit_all(
     restore_all(client, index)
     for target in own:
         visit(target)
-    refused = keep_belongings(client, index, progress=progress)
+    refused = keep_belongings(client, index, full=full, progress=progress)
     _, others = own_and_others(client, index)  # sentences may have got their index only now
     for target in others:
         visit(target)

@@ -66,13 +66,18 @@ def restore_all(client: OpenSearch, index: str) -> None:
 
 
 def keep_belongings(
-    client: OpenSearch, index: str, *, progress: Callable[[SentenceStep | CopyStep], None] | None = None
+    client: OpenSearch,
+    index: str,
+    *,
+    full: bool = False,
+    progress: Callable[[SentenceStep | CopyStep], None] | None = None,
 ) -> list[str]:
     """Bring what is made from the index's documents in step with them, before it is looked for vectors.
 
     Sentences first; then unfinished copies, which takes long where one was only begun.
 
     Args:
+        full: make the sentences of all documents again, also of those that some were refused of.
         progress: told how far each has come, page by page; what it raises ends it there, to go on the next
             time.
 
@@ -87,9 +92,12 @@ def keep_belongings(
     from trifuse.indexer.copying.left import revert_left
 
     refused: list[str] = []
-    kept = keep_sentences(client, index, progress=progress)
+    kept = keep_sentences(client, index, full=full, progress=progress)
     if kept.failed:
-        refused.append(f"sentences of {kept.failed:,} documents of {index!r} were refused: {kept.reason}")
+        refused.append(
+            f"sentences of {kept.failed:,} documents of {index!r} were refused: {kept.reason}; put that "
+            f"right, then `trifuse sync {index} --retry-failed`"
+        )
     refused += revert_left(client, index)
     for copy in copies_of(client, index):
         try:

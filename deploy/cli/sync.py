@@ -133,6 +133,8 @@ def end_sync(index: str, report: SyncReport, *, waited: bool) -> None:
         )
     if waited and report.pending:
         fail(f"{report.pending:,} documents are still pending")
+    if waited and report.stalled:  # sentences, or a copy, whose documents were refused
+        raise typer.Exit(1)
 
 
 @contextmanager

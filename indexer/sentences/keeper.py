@@ -21,6 +21,7 @@ from opensearchpy import OpenSearch
 
 from trifuse.encoder.spaces import Space
 from trifuse.indexer.cursors import Shard, count_written, read_shards
+from trifuse.indexer.hints import Hint
 from trifuse.indexer.pending import Found, pages
 from trifuse.indexer.prepare import canonical, content_hash
 from trifuse.indexer.reading import PATIENT, get_documents, refresh, search
@@ -38,6 +39,7 @@ COMPARE_EVERY_S = 3600.0
 
 _ROUNDS = 5
 _IDS = 1000
+_MOST_REFUSED = 1000
 
 _log = logging.getLogger(__name__)
 
@@ -47,8 +49,8 @@ class SentenceReport(msgspec.Struct, frozen=True):
 
     Args:
         written, unchanged, deleted: sentences of the parents that were read.
-        failed: parents that a sentence of was refused; they are tried again when they are written again, and
-            by a full pass.
+        failed: parents that a sentence of was refused, now or earlier; they are tried again when they are
+            written again, and by a full pass.
         reason: why the first of these was refused; "" where none was.
     """
 
@@ -90,12 +92,14 @@ class _State(msgspec.Struct):
         documents: how many parents there were when ids were compared, or later.
         compared: when that was, seconds since 1970; 0 if never.
         comparing: the last parent that was compared, of a comparison that didn't come to its end.
+        refused: parents that a sentence of was refused, by id and routing, each with the reason.
     """
 
     shards: dict[str, tuple[str, int]] = {}
     documents: int = 0
     compared: float = 0.0
     comparing: dict[str, str | None] | None = None
+    refused: list[tuple[str, str | None, str]] = []
 
 
 class Keeper:
@@ -117,14 +121,14 @@ class Keeper:
         self._writer = SentenceWriter(client, sentences, field, space, PATIENT)
         self._fields = source_fields(origin)
         self._key = f"{origin.uuid}:{content_hash(canonical(msgspec.to_builtins(origin)))}"
-        self._failed = 0
-        self._reason = ""
+        self._refused: dict[Hint, str] = {}
 
     @property
     def report(self) -> SentenceReport:
         """What was done so far."""
         counts = self._writer.counts
-        return SentenceReport(counts.indexed, counts.unchanged, counts.deleted, self._failed, self._reason)
+        failed, reason = len(self._refused), next(iter(self._refused.values()), "")
+        return SentenceReport(counts.indexed, counts.unchanged, counts.deleted, failed, reason)
 
     def run(self, *, full: bool) -> Iterator[SentenceStep]:
         """One pass; how far it is after each page, where it may be left to go on the next time."""
@@ -132,6 +136,7 @@ class Keeper:
             delete_state(self._client, KIND, self._key)
         kept = get_state(self._client, KIND, self._key)
         state = _State() if kept is None else msgspec.convert(kept, _State)
+        self._refused = {(parent, routing): reason for parent, routing, reason in state.refused}
         changed = self._changed(state)
         starts = [(shard, shard.after(state.shards)) for shard in changed]
         total = sum(count_written(self._client, self._index, shard, after) for shard, after in starts)
@@ -159,16 +164,17 @@ class Keeper:
                 state.comparing = last
                 self._put(state, state.documents)
                 yield SentenceStep(self._sentences, total, total)
+            self._let_go()
             state.compared, state.comparing = time.time(), None
             self._put(state, documents)
         elif documents != state.documents:
             self._put(state, documents)
-        if self._failed:
+        if self._refused:
             _log.warning(
                 "%d documents of %s have sentences that were refused: %s",
-                self._failed,
+                self.report.failed,
                 self._index,
-                self._reason,
+                self.report.reason,
             )
 
     def _changed(self, state: _State) -> list[Shard]:
@@ -185,11 +191,13 @@ class Keeper:
 
     def _put(self, state: _State, documents: int) -> None:
         state.documents = documents
+        state.refused = [(*hint, reason) for hint, reason in self._refused.items()][:_MOST_REFUSED]
         put_state(self._client, KIND, self._key, msgspec.to_builtins(state), index=self._index)
 
     def _write(self, page: Sequence[Found]) -> None:
         """Write the sentences of a page, and again of those parents that were written meanwhile."""
         failed: dict[str, str] = {}
+        hints = [found.hint for found in page]
         for _ in range(_ROUNDS):
             if not page:
                 break
@@ -198,8 +206,19 @@ class Keeper:
             parents = [parent_of(found.id, found.routing, found.source, self._origin) for found in page]
             failed.update(self._writer.write(parents, only_known=self._origin.chosen).failed)
             page = self._moved(page)
-        self._failed += len(failed)
-        self._reason = self._reason or next(iter(failed.values()), "")
+        for hint in hints:
+            self._refused.pop(hint, None)
+            if hint[0] in failed:
+                self._refused[hint] = failed[hint[0]]
+
+    def _let_go(self) -> None:
+        """Forget refusals of parents that are gone: of one without any sentence no comparison tells."""
+        hints = list(self._refused)
+        for hint, item in zip(
+            hints, get_documents(self._client, self._index, hints, source=False), strict=True
+        ):
+            if not item.get("found"):
+                del self._refused[hint]
 
     def _moved(self, page: Sequence[Found]) -> list[Found]:
         """Those with other texts or filters than the ones that were read."""

@@ -98,6 +98,35 @@ def test_b4_some_documents_are_refused(
     assert (done.returncode, json.loads(done.stdout)["embedded"]) == (0, 2)
 
 
+def test_b4_sentences_that_are_refused(
+    client: OpenSearch, make: Any, services: Any, worker: Any, keep: Keep
+) -> None:
+    """Told by every sync until they are written: when their document is, or by --retry-failed."""
+    name = make(docs=[{"title": f"Volume {number}. It ends.", "year": number} for number in range(3)])
+    done = _run(services, "attach", name, "--text", "title", "--accept-version-bump", "--sentences", "--wait")
+    assert done.returncode == 0, done.stderr
+    sentences = f"{name}-trifuse-sentences"
+    client.ingest.put_pipeline(id=name, body={"processors": [{"fail": {"message": "not now"}}]})
+    client.indices.put_settings(index=sentences, body={"index.default_pipeline": name})
+    try:
+        for doc_id in "34":
+            client.index(index=name, id=doc_id, body={"title": "Another volume. It ends."})
+        for command in (("sync", name, "--wait"), ("sync", name, "--wait")):
+            done = _run(services, *command)
+            assert done.returncode == 1
+            assert f"sentences of 2 documents of '{name}' were refused" in done.stderr
+            assert "not now" in done.stderr
+        assert keep(name)[0].failed == 0  # the documents themselves are embedded
+        client.indices.put_settings(index=sentences, body={"index.default_pipeline": "_none"})
+        client.index(index=name, id="3", body={"title": "Another volume, edited. It ends."})
+        assert "sentences of 1 documents" in keep(name)[0].stalled
+        done = _run(services, "sync", name, "--wait", "--retry-failed")
+        assert done.returncode == 0, done.stderr
+    finally:
+        client.ingest.delete_pipeline(id=name)
+    assert client.count(index=sentences)["count"] == 10
+
+
 def test_b4_an_index_that_takes_no_writes(
     client: OpenSearch, make: Any, plan: Any, keep: Keep, failures: Any
 ) -> None:
