@@ -76,6 +76,17 @@ def indexes_behind(client: OpenSearch, name: str) -> list[Index]:
     return [index_of(index, entry) for index, entry in sorted(found.items())]
 
 
+def names_behind(client: OpenSearch, name: str) -> set[str]:
+    """The names of the indexes that an index or an alias stands for; none where nothing has that name."""
+    return set(client.indices.get(index=name, params={"ignore_unavailable": "true"}))
+
+
+def aliases_of(client: OpenSearch, index: str) -> dict[str, Any]:
+    """The aliases of one index: name to what the alias says of it."""
+    found: dict[str, Any] = client.indices.get_alias(index=index)[index]["aliases"]
+    return found
+
+
 def index_of(name: str, entry: Mapping[str, Any]) -> Index:
     """An index as `GET /index` shows it."""
     return Index(

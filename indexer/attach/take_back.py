@@ -5,7 +5,7 @@ from __future__ import annotations
 from opensearchpy import OpenSearch
 
 from trifuse.encoder.spaces import has_spaces
-from trifuse.indexer.behind import indexes_behind
+from trifuse.indexer.behind import aliases_of, indexes_behind
 from trifuse.indexer.copying.back import roll_back
 from trifuse.indexer.copying.copies import Copy, all_copies
 from trifuse.indexer.copying.end import abandon
@@ -54,7 +54,7 @@ def take_back(client: OpenSearch, copy: Copy) -> str:
         roll_back(client, copy.index)
     abandon(client, copy.index)
     if was_switched:
-        named = sorted(client.indices.get_alias(index=copy.source)[copy.source]["aliases"])
+        named = sorted(aliases_of(client, copy.source))
         alias = f"the alias {', '.join(named)} stands for " if named else "no alias stands for "
         return f"{alias}{copy.source}, which takes writes again"
     return f"the index {copy.source} is as it was"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import msgspec
 from opensearchpy import OpenSearch
@@ -13,6 +12,7 @@ from opensearchpy.exceptions import NotFoundError, OpenSearchException
 
 from trifuse.encoder.marks import MARKS
 from trifuse.indexer.actions import Action
+from trifuse.indexer.behind import aliases_of
 from trifuse.indexer.bulk import stream_bulk
 from trifuse.indexer.copying.aliases import moves
 from trifuse.indexer.copying.blocks import block, flat_settings, is_blocked, unblock
@@ -125,7 +125,7 @@ def _return(client: OpenSearch, copy: Copy) -> Returned:
 
 
 def _move_back(client: OpenSearch, copy: Copy) -> None:
-    held: dict[str, Any] = client.indices.get_alias(index=copy.index)[copy.index]["aliases"]
+    held = aliases_of(client, copy.index)
     opened = opened_door(copy)
     theirs = {name: value for name, value in held.items() if name != opened}
     through = [

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 from opensearchpy import OpenSearch
-from opensearchpy.exceptions import RequestError
 
 from trifuse.encoder.spaces import Space
-from trifuse.indexer.behind import Index, indexes_behind, is_on
+from trifuse.indexer.behind import Index, aliases_of, indexes_behind, is_on, names_behind
 from trifuse.indexer.copying.blocks import flat_settings
 from trifuse.indexer.copying.body import copy_body, source_fault
 from trifuse.indexer.copying.copies import (
@@ -22,6 +21,7 @@ from trifuse.indexer.copying.copies import (
     keep_reached,
     read_reached,
 )
+from trifuse.indexer.ensure import make_index
 from trifuse.indexer.errors import CopyRefused
 from trifuse.indexer.names import name_fault
 
@@ -99,13 +99,13 @@ def _source(client: OpenSearch, source: str) -> Index:
 def _check_alias(client: OpenSearch, alias: str, source: str) -> None:
     if fault := name_fault(alias):
         raise CopyRefused(f"{alias!r} can't be the name of an alias: {fault}; choose another")
-    behind: Mapping[str, Any] = client.indices.get(index=alias, params={"ignore_unavailable": "true"})
+    behind = names_behind(client, alias)
     if alias in behind:
         raise CopyRefused(
             f"{alias!r} is an index, so that it can't be an alias that is switched: give another name, "
             "which readers and writers go to then (--alias)"
         )
-    if set(behind) - {source}:
+    if behind - {source}:
         raise CopyRefused(
             f"the alias {alias!r} stands for {_listed(behind)}, and a switch moves one index: "
             "give another alias"
@@ -118,10 +118,12 @@ def _listed(names: Iterable[str]) -> str:
 
 def _make(client: OpenSearch, source: str, body: dict[str, Any]) -> Copy:
     base, number = base_name(source), 2
-    while not _create(client, f"{base}-trifuse-{number}", body):
+    # With the alias that it is filled through.
+    while not make_index(
+        client, index := f"{base}-trifuse-{number}", {**body, "aliases": {door_name(index, 1): {}}}
+    ):
         number += 1
-    index = f"{base}-trifuse-{number}"
-    given = set(client.indices.get_alias(index=index)[index]["aliases"]) - {door_name(index, 1)}
+    given = set(aliases_of(client, index)) - {door_name(index, 1)}
     if given:
         client.indices.delete(index=index)
         raise CopyRefused(
@@ -129,19 +131,6 @@ def _make(client: OpenSearch, source: str, body: dict[str, Any]) -> Copy:
             "copy would be searched before it is complete: take the alias out of the template"
         )
     return find_copy(client, index)
-
-
-def _create(client: OpenSearch, index: str, body: Mapping[str, Any]) -> bool:
-    """Make it, with the alias that it is filled through; whether no index had its name."""
-    if client.indices.exists(index=index):
-        return False
-    try:
-        client.indices.create(index=index, body={**body, "aliases": {door_name(index, 1): {}}})
-    except RequestError as error:
-        if error.error == "resource_already_exists_exception":
-            return False  # another process was first
-        raise
-    return True
 
 
 def _try_rejected_again(client: OpenSearch, copy: Copy) -> None:

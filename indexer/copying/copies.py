@@ -7,7 +7,7 @@ fills it can't undo what another one switched.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -108,6 +108,11 @@ class Copy(msgspec.Struct, frozen=True):
 def door_name(index: str, number: int) -> str:
     """The alias that a copy is filled through."""
     return f"{index}-door-{number}"
+
+
+def doors_among(index: str, names: Iterable[str]) -> list[str]:
+    """Those of some aliases that a copy is or was filled through."""
+    return [name for name in names if name.startswith(f"{index}-door-")]
 
 
 def base_name(source: str) -> str:

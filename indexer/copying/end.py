@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from opensearchpy import OpenSearch
 
+from trifuse.indexer.behind import aliases_of
 from trifuse.indexer.copying.back import require_still
-from trifuse.indexer.copying.copies import Copy, again, door_name, find_copy, forget_copy
+from trifuse.indexer.copying.copies import Copy, again, doors_among, find_copy, forget_copy
 from trifuse.indexer.copying.returning import source_is_there
 from trifuse.indexer.copying.switch import revert
 from trifuse.indexer.errors import CopyRefused, CopyTaken
@@ -75,5 +74,5 @@ def finish(client: OpenSearch, name: str) -> Copy:
 
 def _names(client: OpenSearch, copy: Copy) -> list[str]:
     """The aliases that the copy has, but for those that it is filled through."""
-    held: dict[str, Any] = client.indices.get_alias(index=copy.index)[copy.index]["aliases"]
-    return sorted(name for name in held if not name.startswith(door_name(copy.index, 0)[:-1]))
+    held = aliases_of(client, copy.index)
+    return sorted(set(held) - set(doors_among(copy.index, held)))

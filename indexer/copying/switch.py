@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import Any
 
 import msgspec
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError, OpenSearchException
 
+from trifuse.indexer.behind import aliases_of, names_behind
 from trifuse.indexer.copying.aliases import moves
 from trifuse.indexer.copying.blocks import block, give_settings, is_blocked, unblock
 from trifuse.indexer.copying.check import content_faults, faults_of
-from trifuse.indexer.copying.copies import Copy, Standing, again, door_name, keep_standing
+from trifuse.indexer.copying.copies import Copy, Standing, again, doors_among, keep_standing
 from trifuse.indexer.copying.fill import catch_up
 from trifuse.indexer.copying.returning import settle_return
 from trifuse.indexer.cursors import read_shards
@@ -95,7 +95,7 @@ def has_moved(client: OpenSearch, copy: Copy) -> bool:
 
 
 def _require_alias(client: OpenSearch, copy: Copy) -> None:
-    behind = set(client.indices.get(index=copy.alias, params={"ignore_unavailable": "true"}))
+    behind = names_behind(client, copy.alias)
     if behind - {copy.source}:
         raise CopyRefused(
             f"the alias {copy.alias!r} stands for {sorted(behind)}, and not for {copy.source!r} alone: put "
@@ -110,8 +110,7 @@ def _require(faults: list[str]) -> None:
 
 def _new_door(client: OpenSearch, copy: Copy) -> None:
     """From now on only who knows that the source stands still writes into the copy."""
-    held: dict[str, Any] = client.indices.get_alias(index=copy.index)[copy.index]["aliases"]
-    doors = [name for name in held if name.startswith(door_name(copy.index, 0)[:-1])]
+    doors = doors_among(copy.index, aliases_of(client, copy.index))
     actions = [{"remove": {"index": copy.index, "alias": name}} for name in doors if name != copy.door]
     actions.append({"add": {"index": copy.index, "alias": copy.door}})
     client.indices.update_aliases(body={"actions": actions})
@@ -129,8 +128,8 @@ def _move(client: OpenSearch, copy: Copy) -> None:
     now = again(client, copy).standing
     if now.door != copy.standing.door or not is_blocked(client, copy.source):
         raise _taken(copy)
-    aliases = client.indices.get_alias(index=copy.source)[copy.source]["aliases"]
-    actions = moves(aliases, old=copy.source, new=copy.index, alias=copy.alias, door=copy.door)
+    held = aliases_of(client, copy.source)
+    actions = moves(held, old=copy.source, new=copy.index, alias=copy.alias, door=copy.door)
     try:
         client.indices.update_aliases(body={"actions": actions})
     except NotFoundError as error:
