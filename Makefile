@@ -50,7 +50,7 @@ test: check  ## Everything: check, then the integration tests on real services
 	$(BIN)/pytest -q -m integration --durations 20
 
 pins:  ## Write requirements/ci.txt and train.txt again from pyproject.toml
-	uv pip compile --quiet --no-emit-index-url pyproject.toml --extra cpu --extra local --extra tune --group dev --universal \
+	uv pip compile --quiet --no-emit-index-url pyproject.toml --extra cpu --extra local --extra trials --extra tune --group dev --universal \
 	  --python-version 3.11 --generate-hashes --upgrade -o requirements/ci.txt
 	uv pip compile --quiet --no-emit-index-url pyproject.toml --extra cpu --extra train --constraints requirements/ci.txt --universal \
 	  --python-version 3.11 --generate-hashes --upgrade -o requirements/train.txt

@@ -1,0 +1,1 @@
+"""Outcomes of trials, predicted from their vectors by one linear layer."""

@@ -1,0 +1,1 @@
+"""Entities of medical texts, their names and their kin: what negatives and positives of texts are made by."""
