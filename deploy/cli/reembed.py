@@ -20,6 +20,7 @@ from trifuse.deploy.cli.common import (
     fail,
     index_name,
     print_lines,
+    say,
     terminable,
 )
 from trifuse.deploy.cli.queueing import queueing
@@ -122,6 +123,12 @@ def reembed_command(
         told = _switched(client, index) if what == "switched" else _SAID[what].format(index)
         _tell(client, index, told, as_json=as_json)
         return
+    if what == "begin" and (copy := open_copy(client, index)) is not None:
+        say(
+            f"{copy.alias} is an alias: {copy.source} is copied to {copy.index}, and the switch moves the "
+            f"alias there. For a second field in {copy.source} instead: --abandon, then --in-place",
+            "yellow",
+        )
     before = stage_of(client, index).serving
     filled = _work(client, index, settings, fill, switch=not no_switch)
     said = _switched(client, index) if filled.switched else _NOT_SWITCHED.format(index)
@@ -242,9 +249,10 @@ def _tell(
         print_lines([said])
     if left := left_in_old_space(client, index):
         new = f"--encoder {shlex.quote(given or left.wanted)}"
-        _warn(
+        say(
             f"the sentences {left.index!r} stay with the encoder {left.present!r}: `trifuse reembed "
-            f"{left.index} {'--rollback' if left.step == 'rollback' else new}` changes them as well"
+            f"{left.index} {'--rollback' if left.step == 'rollback' else new}` changes them as well",
+            "yellow",
         )
     if before not in (None, stage.serving):
         _warn_of_pinned_profiles(client, index, before, stage.serving)
@@ -255,19 +263,16 @@ def _warn_of_pinned_profiles(client: OpenSearch, index: str, before: str, servin
     try:
         names = pinned_profiles(ProfileStore(client), before)
     except RankerError as error:
-        _warn(f"stored profiles can't be read ({error}): some may name the vector field {before!r}")
+        say(f"stored profiles can't be read ({error}): some may name the vector field {before!r}", "yellow")
         return
     if names:
-        _warn(
+        say(
             f"the stored profiles {', '.join(names)} name the vector field {before!r}: by them searches of "
             f"{index!r} stay with it, and have no vectors once it is gone, while others go by {serving!r}. "
             f"If they are to follow: `trifuse profile show {names[0]} > profile.json`, set vector_field to "
-            f"null in it, `trifuse profile set {names[0]} --from profile.json`"
+            f"null in it, `trifuse profile set {names[0]} --from profile.json`",
+            "yellow",
         )
-
-
-def _warn(text: str) -> None:
-    err.print(f"trifuse: {text}", style="yellow", markup=False, soft_wrap=True)
 
 
 def _end(filled: Filled) -> None:

@@ -49,9 +49,9 @@ def begin_copy(client: OpenSearch, alias: str, encoder: EncoderSpace, *, text: t
             return "resume" if filling else "switched"
         way = "--abandon" if filling else "--finish` or `--rollback"
         raise ReembedRefused(
-            f"{alias!r} has a copy in the space of {copy.space.encoder.encoder!r} with the template "
-            f"{copy.space.template.as_dict()}, {'unfinished' if filling else 'with a way back'}: end that "
-            f"first, with `trifuse reembed {alias} {way}`; then use {encoder.encoder!r}"
+            f"{alias!r} has a copy with vectors by {copy.space.encoder.encoder!r} of "
+            f"{','.join(copy.space.template.fields)}, {'unfinished' if filling else 'with a way back'}: "
+            f"end that first, with `trifuse reembed {alias} {way}`; then use {encoder.encoder!r}"
         )
     what = decide(stage, wanted)
     if what == "tower":

@@ -98,8 +98,8 @@ def decide(stage: Stage, wanted: Space) -> Next:
         return "resume"
     going = new.encoder.encoder
     raise ReembedRefused(
-        f"{index!r} is being embedded by {going!r} with the template {new.template.as_dict()}, and not by "
-        f"{encoder!r} with {wanted.template.as_dict()}: go on with `trifuse reembed {index} --encoder "
+        f"{index!r} is being embedded by {going!r} of {','.join(new.template.fields)}, and not by "
+        f"{encoder!r} of {','.join(wanted.template.fields)}: go on with `trifuse reembed {index} --encoder "
         f"{going}`, or drop that with `trifuse reembed {index} --abandon`"
     )
 

@@ -86,7 +86,7 @@ def test_finishing_leaves_the_new_index_alone_and_abandoning_the_old_one(
     assert client.get(index=alias, id="9")["_source"][SECOND] == pytest.approx(workers.new.vector("The mole"))
     assert stage_of(client, alias).step == "switched"
     with pytest.raises(
-        ReembedRefused, match="by 'test-new' of title, with a way .* --finish` or `--rollback"
+        ReembedRefused, match=r"by 'test-new' of title, with a way .* --finish` or `--rollback"
     ):
         begin(client, alias, OLD)
     finish(client, alias)

@@ -203,6 +203,7 @@ def test_both_spaces_are_compared_before_the_switch(
     for name in (trials, alias):  # in place, then by a copy
         done = run("reembed", name, "--encoder", E5, "--no-switch")
         assert done.returncode == 0, done.stderr
+        assert (f"{trials} is copied to" in done.stderr) == (name == alias)
         done = run("evaluate", name, *given, "--candidate", "--json")
         assert done.returncode == 0, done.stderr
         found = json.loads(done.stdout)
