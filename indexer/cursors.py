@@ -45,9 +45,9 @@ class Shard(msgspec.Struct, frozen=True):
         history, seq_no = reached.get(str(self.number), ("", -1))
         return seq_no if history == self.history else -1
 
-    def written(self, after: int) -> dict[str, Any]:
-        """The query for what was written to it after a number, up to its checkpoint."""
-        return {"range": {"_seq_no": {"gt": after, "lte": self.checkpoint}}}
+    def written(self, after: int, upto: int | None = None) -> dict[str, Any]:
+        """The query for what was written to it after a number, up to its checkpoint or one before."""
+        return {"range": {"_seq_no": {"gt": after, "lte": self.checkpoint if upto is None else upto}}}
 
     @property
     def preference(self) -> str:

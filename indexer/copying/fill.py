@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -23,8 +24,11 @@ from trifuse.indexer.reading import PAGE_BYTES, count_documents, refresh
 MOST_REJECTED = 1_000
 """A copy that refuses more documents than these is no copy of this index."""
 
-_BATCH = 1_000
+_BATCH = 4_000
 """Documents that are written at a time, at most."""
+
+_KEEP_S = 1.0
+"""How often it is kept how far a pass has come; what was copied since is read again after an interruption."""
 
 _WRITERS = 2
 """Bulk requests at a time: the server makes its own index while it waits for the next."""
@@ -96,6 +100,7 @@ class _Pass:
         self._progress = progress
         self._reached = read_reached(client, copy)
         self._caught = Caught()
+        self._keep_at = 0.0
         self._total = self._done = 0
 
     def run(self) -> Caught:
@@ -144,8 +149,11 @@ class _Pass:
                 self._done += len(page)
                 if self._progress is not None:
                     self._progress(CopyStep(copy.index, max(self._total, self._done), self._done))
-        if shard.after(self._reached.shards) < shard.checkpoint:
-            self._reach(shard, shard.checkpoint, (), ())
+        if after < shard.checkpoint:
+            self._keep(shards=self._shards(shard, shard.checkpoint))
+
+    def _shards(self, shard: Shard, seq_no: int) -> dict[str, tuple[str, int]]:
+        return {**self._reached.shards, str(shard.number): (shard.history, seq_no)}
 
     def _reach(self, shard: Shard, seq_no: int, page: Sequence[RawHit], rejected: Sequence[Rejected]) -> None:
         read = {(hit.id, hit.routing) for hit in page}
@@ -156,12 +164,15 @@ class _Pass:
                 f"the copy {self._copy.index!r} refused over {MOST_REJECTED:,} documents, such as "
                 f"{listed[-1].id!r} ({listed[-1].reason}): see why, abandon the copy, and begin it again"
             )
-        shards = {**self._reached.shards, str(shard.number): (shard.history, seq_no)}
-        self._keep(shards=shards, rejected=listed)
+        shards = self._shards(shard, seq_no)
+        self._reached = msgspec.structs.replace(self._reached, shards=shards, rejected=listed)
+        if time.monotonic() >= self._keep_at:
+            self._keep()
 
     def _keep(self, **changes: Any) -> None:
         self._reached = msgspec.structs.replace(self._reached, **changes)
         keep_reached(self._client, self._copy, self._reached)
+        self._keep_at = time.monotonic() + _KEEP_S
 
     def _delete(self) -> None:
         """Delete what the source has no more, where the copy has more documents than it should.

@@ -90,7 +90,8 @@ def raw_pages(
     """Documents of one shard that were written after a number, up to its checkpoint; read what is refreshed.
 
     A page holds about `reading.PAGE_BYTES`: the size of the next follows from the last, and at most doubles;
-    one that the server can't answer is asked for in smaller ones.
+    one that the server can't answer is asked for in smaller ones. A search covers as many numbers as a
+    page is likely to take, so that the server doesn't sort the rest of the shard every time.
 
     Args:
         source: whether to read `_source`.
@@ -99,10 +100,12 @@ def raw_pages(
         return
     most = min(_LARGEST_PAGE if source else _IDS_PAGE, result_window(client, index))
     size = min(_FIRST_PAGE if source else most, most)
+    numbers = 1  # of writes, for each of which that is still the last of its document
     while after < shard.checkpoint:
+        upto = min(shard.checkpoint, after + size * numbers)
         body = {
             **OWN,
-            "query": shard.written(after),
+            "query": shard.written(after, upto),
             "sort": [{"_seq_no": "asc"}],
             "_source": source,
             "size": size,
@@ -119,12 +122,14 @@ def raw_pages(
             size = max(1, size // 4)
             continue
         hits = decode(_found, answer, _restore_found).hits.hits
-        if hits:
-            yield hits
-            after = hits[-1].seq_no
         if len(hits) < size:
-            return
-        size = next_size(size, size_of(hits), most=most)
+            after, numbers = upto, 2 * numbers
+        else:
+            numbers = max(1, (hits[-1].seq_no - after) // size)
+            after = hits[-1].seq_no
+        if hits:
+            size = next_size(size, size_of(hits) * size // len(hits), most=most)
+            yield hits
 
 
 def size_of(hits: Sequence[RawHit]) -> int:

@@ -16,6 +16,9 @@ from trifuse.indexer.cursors import Shard
 from trifuse.indexer.errors import CopyRefused, CopyTaken, IndexMissing
 from trifuse.indexer.outcomes import require_unblocked
 
+_MOST_ITEMS = 1_000
+"""Documents of one request, which also has a limit of bytes."""
+
 _ROUNDS = 20
 """How often a document is tried that others write at the same time: workers, and other fillings."""
 
@@ -122,7 +125,7 @@ def through_door(client: OpenSearch, copy: Copy, actions: Iterable[Action]) -> I
         IndexBlocked: the copy takes no writes.
     """
     params = {"pipeline": "_none", "require_alias": "true"}
-    for outcome in stream_bulk(client, actions, params=params):
+    for outcome in stream_bulk(client, actions, max_items=_MOST_ITEMS, params=params):
         if outcome.status == _GONE and not outcome.ok:
             if not client.indices.exists(index=copy.index):
                 raise IndexMissing(f"the copy {copy.index!r} was deleted while it was filled: begin it again")
