@@ -56,13 +56,16 @@ def content_faults(client: OpenSearch, copy: Copy) -> list[str]:
 
 
 def _behind(client: OpenSearch, copy: Copy, reached: Reached) -> int | None:
-    """Writes of the source that aren't copied; None where some shard was never copied to an end."""
+    """Writes of the source that aren't copied; None where some shard was never copied to an end.
+
+    A shard that nothing was ever written to has no end.
+    """
     behind = 0
     for shard in read_shards(client, copy.source):
-        history, seq_no = reached.shards.get(str(shard.number), ("", -1))
-        if history != shard.history or not reached.filled:
+        after = shard.after(reached.shards)
+        if not reached.filled or after < 0 <= shard.latest:
             return None
-        behind += max(0, shard.latest - seq_no)
+        behind += max(0, shard.latest - after)
     return behind
 
 

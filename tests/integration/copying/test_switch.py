@@ -288,3 +288,20 @@ def test_going_back_from_a_switch_that_was_killed_leaves_it_off(
     roll_back(client, live)
     client.index(index=live, id="20", body={"title": "title 20"})
     assert complete(client, begun, enqueue, patience=QUICK).switched
+
+
+def test_an_empty_index_and_empty_shards_are_switched_to(
+    client: OpenSearch, index_name: str, live: str, space: Any, enqueue: Enqueue, snapshot: Read
+) -> None:
+    """Without any document; then one in five shards, four of which nothing was ever written to."""
+    source = f"{index_name}-v1"
+    settings = {"number_of_shards": 5, "number_of_replicas": 0}
+    properties = {"title": {"type": "text"}}
+    body = {"settings": settings, "mappings": {"properties": properties}, "aliases": {live: {}}}
+    client.indices.create(index=source, body=body)
+    copy = begin(client, source, alias=live, space_field=("trifuse_vector", space))
+    assert complete(client, copy, enqueue, patience=QUICK).switched
+    roll_back(client, live)
+    client.index(index=live, id="1", body={"title": "one"})
+    assert complete(client, copy, enqueue, patience=QUICK).switched
+    assert snapshot(live) == {("1", None): {"title": "one"}}
