@@ -128,6 +128,7 @@ class Follower:
         self._away_s = 0.0
         self._began = self._asked_at = self._now()
         self._undelivered = ""
+        self._this_look = 0  # a hash of the documents that it found, in their versions
         self.seen = Followed()
 
     @property
@@ -151,7 +152,8 @@ class Follower:
         Raises:
             FieldDetached: it was taken out of use meanwhile.
         """
-        before = self.seen.found
+        before, last_look = self.seen.found, self._this_look
+        self._this_look = 0
         more = True
         while more or len(self._leases):
             more, busy = self.step(found)
@@ -162,7 +164,11 @@ class Follower:
             if len(self._leases):
                 require_attached(self._client, self._target, retry=self._patience.retry)
                 self._patience.sleep(self._pause_s(self._now()))
-        return self.seen.found > before
+        found_now = self.seen.found - before
+        if found_now and self._this_look == last_look:
+            self.seen.stalled = _unmoved(found_now, self._target)
+            return False
+        return found_now > 0
 
     def step(self, found: Iterator[Pending]) -> tuple[bool, bool]:
         """Queue what there is room for, and see what is done: whether more may be found, and more be done."""
@@ -181,6 +187,7 @@ class Follower:
         more = len(fresh) == room
         fresh = [item for item in fresh if not self._leases.holds(item)]
         self.seen.found += len(fresh)
+        self._this_look += sum(hash((item.hint, item.seq_no)) for item in fresh)
         self._queue(fresh)
         return more
 
@@ -231,6 +238,14 @@ class Follower:
         if self._undelivered or self._listening is None or self._listening(target.space):
             return self._undelivered
         return no_worker(target.space)
+
+
+def _unmoved(count: int, target: EmbeddedField) -> str:
+    """What to say where a look finds what the one before found, in the same versions, though all was done."""
+    return (
+        f"{count} documents of the index {target.index!r} are pending in spite of all that workers do: "
+        "their ids and routings lead to other documents (half a surrogate pair in them?)"
+    )
 
 
 def no_worker(space: Space) -> str:

@@ -32,19 +32,20 @@ def judge(
     found |= _read(client, target, set(places.values()), [f"{MARKS}.fields.{target.field}"], retry)
     for item in items:
         place = item.hint if item.hint in found else places.get(item.hint)
-        document = None if place is None else found.get(place)
-        if place is None or document is None:
+        if place is None:
             verdicts[item.hint] = "gone"
             continue
-        mark = mark_of(document.get("_source", {}), target.field)
-        # Numbers of another shard mean nothing: a document that moved is another version in any case.
-        seq_no = document["_seq_no"] if place == item.hint else -1
-        if mark is not None and is_written(item, mark, seq_no, target.space):
-            verdicts[item.hint] = _done(mark)
-            continue
+        document = found.get(place)  # None where searches show it, but its id doesn't lead to it
+        if document is not None:
+            mark = mark_of(document.get("_source", {}), target.field)
+            # Numbers of another shard mean nothing: a document that moved is another version in any case.
+            seq_no = document["_seq_no"] if place == item.hint else -1
+            if mark is not None and is_written(item, mark, seq_no, target.space):
+                verdicts[item.hint] = _done(mark)
+                continue
+            if seq_no != item.seq_no:
+                moved.append((item, place))
         still.append((item, place))
-        if seq_no != item.seq_no:
-            moved.append((item, place))
     verdicts |= _put_back(client, target, moved, retry)
     known = read_failures(client, target, [place for _, place in still], retry=retry)
     for item, place in still:

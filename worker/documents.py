@@ -11,7 +11,9 @@ from opensearchpy import OpenSearch
 from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.hints import Hint
 from trifuse.indexer.pending import Mark, State, mark_of, state_of, text_fields, wanted_mark
-from trifuse.indexer.reading import find_places, get_documents
+from trifuse.indexer.reading import find_by_ids, get_documents, refresh
+
+_UNREAD = {"_seq_no": -1, "_primary_term": 0}
 
 
 class Document(msgspec.Struct, frozen=True):
@@ -23,6 +25,7 @@ class Document(msgspec.Struct, frozen=True):
         text, wanted: its text ("" where it has none), and the mark that it should have.
         has_vector: whether the vector field holds something.
         state: whether it is as it should be.
+        reachable: whether it can be written; else searches show it, but its id and routing don't lead to it.
     """
 
     id: str
@@ -33,6 +36,7 @@ class Document(msgspec.Struct, frozen=True):
     wanted: Mark
     has_vector: bool
     state: State
+    reachable: bool = True
 
     @property
     def hint(self) -> Hint:
@@ -48,8 +52,18 @@ def read_documents(client: OpenSearch, target: EmbeddedField, hints: Sequence[Hi
     found = _get(client, target, hints)
     lost = [hint for hint in hints if hint not in found]
     if lost:
-        found |= _get(client, target, find_places(client, target.index, (doc_id for doc_id, _ in lost)))
+        shown = _shown(client, target, lost)
+        found |= {hint: shown[hint] for hint in lost if hint in shown} | _get(client, target, list(shown))
     return list(found.values())
+
+
+def _shown(client: OpenSearch, target: EmbeddedField, hints: Sequence[Hint]) -> dict[Hint, Document]:
+    """The documents of these ids, wherever they are."""
+    refresh(client, target.index)
+    ids = (doc_id for doc_id, _ in hints)
+    hits = find_by_ids(client, target.index, ids, source=[*text_fields(target), target.field])
+    documents = (_document({**_UNREAD, **hit}, target, reachable=False) for hit in hits)
+    return {document.hint: document for document in documents}
 
 
 def _get(client: OpenSearch, target: EmbeddedField, hints: Sequence[Hint]) -> dict[Hint, Document]:
@@ -58,7 +72,7 @@ def _get(client: OpenSearch, target: EmbeddedField, hints: Sequence[Hint]) -> di
     return {document.hint: document for document in documents}
 
 
-def _document(item: Mapping[str, Any], target: EmbeddedField) -> Document:
+def _document(item: Mapping[str, Any], target: EmbeddedField, *, reachable: bool = True) -> Document:
     source = item.get("_source", {})
     text, wanted = wanted_mark(source, target.space)
     has_vector = source.get(target.field) is not None
@@ -71,4 +85,5 @@ def _document(item: Mapping[str, Any], target: EmbeddedField) -> Document:
         wanted=wanted,
         has_vector=has_vector,
         state=state_of(mark_of(source, target.field), wanted, has_vector=has_vector),
+        reachable=reachable,
     )

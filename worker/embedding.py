@@ -38,6 +38,11 @@ from trifuse.worker.encoding import encode_each
 ROUNDS = 5
 """How often a document is read again that others keep writing."""
 
+_UNREACHABLE = (
+    "searches show it, but its id and routing don't lead to it: OpenSearch keeps half a surrogate pair in "
+    "them as U+FFFD; write the document again under another id, and delete this one by a query"
+)
+
 Row = NDArray[np.float32]
 
 
@@ -141,9 +146,11 @@ class _Batch:
         documents = read_documents(self._client, self._target, todo)
         self._known = read_failures(self._client, self._target, [document.hint for document in documents])
         self._tally["gone"] += max(0, len(todo) - len(documents))
-        work = [document for document in documents if self._is_pending(document)]
+        pending = [document for document in documents if self._is_pending(document)]
+        work = [document for document in pending if document.reachable]
         self._encode(work)
-        refused = [
+        refused = [(document, _UNREACHABLE) for document in pending if not document.reachable]
+        refused += [
             (document, self._rejected[document.wanted.hash])
             for document in work
             if document.wanted.hash in self._rejected

@@ -14,11 +14,13 @@ from opensearchpy.exceptions import RequestError
 from trifuse.encoder.marks import EMPTY_HASH, VECTOR_FIELD
 from trifuse.encoder.templates import text_hash
 from trifuse.encoder.types import Encoder
+from trifuse.indexer.attach import apply_attach
 from trifuse.indexer.copying import begin
 from trifuse.indexer.copying.complete import complete
 from trifuse.indexer.counts import counts
+from trifuse.indexer.failures import read_failures
 from trifuse.indexer.sentences import attach_sentences
-from trifuse.indexer.sync import sync
+from trifuse.indexer.sync import SyncReport, sync
 from trifuse.indexer.watch import watch
 from trifuse.worker import sweep as sweeping
 from trifuse.worker.embedding import embed
@@ -209,3 +211,25 @@ def test_e6_values_in_sentences_and_what_these_are_filtered_by(
         hits = client.search(index=sentences, body=body)["hits"]["hits"]
         assert [hit["_source"]["parent_id"] for hit in hits] == found * 2, kind
         assert sorted(hit["_source"]["text"] for hit in hits) == ["One   two.", "Three."]
+
+
+def test_e6_an_id_that_does_not_lead_to_its_document(
+    client: OpenSearch, make: Any, encoder: Encoder, plan: Any
+) -> None:
+    """Half a surrogate pair is shown as U+FFFD, but the document is on the shard of the id as given."""
+    name = make(settings={"number_of_shards": 2}, docs=[{"title": "One"}])
+    raw(client, f"POST /{name}/_bulk", '{"index": {"_id": "\\ud800"}}\n{"title": "Two"}\n')
+    (target,) = apply_attach(client, plan(name, "title"))
+
+    def enqueue(index: str, field: str, space: Any, ids: Any) -> None:
+        embed(client, encoder, index, field, ids)
+
+    assert sync(client, name, enqueue, wait=True) == SyncReport(pending=0, embedded=1, skipped=0, failed=1)
+    (failed,) = read_failures(client, target, [("\ufffd", None)]).values()
+    assert "write the document again under another id" in failed.reason
+    assert sync(client, name, enqueue, wait=True) == SyncReport(pending=0, embedded=0, skipped=1, failed=1)
+    # A second one, shown by the same id: that leads to one of the two.
+    raw(client, f"POST /{name}/_bulk", '{"index": {"_id": "\\udbff"}}\n{"title": "Three"}\n')
+    report = sync(client, name, enqueue, wait=True)
+    assert (report.pending, report.failed) == (1, 0)
+    assert report.stalled.startswith(f"1 documents of the index {name!r} are pending in spite of all")
