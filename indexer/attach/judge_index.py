@@ -95,6 +95,14 @@ def _source(index: IndexFacts, request: Request) -> Iterator[Finding]:
             f"{index.name} keeps no _source: its documents can't be read, updated or copied",
             "load them from where they came from into an index that keeps it",
         )
+    elif is_on((index.settings.get("derived_source") or {}).get("enabled")):
+        yield Finding(
+            "refused",
+            "_source",
+            f"{index.name} derives _source from other fields (index.derived_source), where the marks of "
+            "trifuse can't be",
+            "reindex into an index that keeps _source, then attach to that",
+        )
     elif not (source.get("includes") or source.get("excludes")):
         yield Finding("ok", "_source", f"{index.name} keeps it whole")
     elif request.mode != "copy":

@@ -1,14 +1,18 @@
-"""Decode JSON that holds lone surrogates, which OpenSearch keeps and msgspec takes for broken text."""
+"""Decode JSON that OpenSearch keeps and msgspec refuses: lone surrogates, and a thousand levels."""
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from typing import TypeVar
 
 import msgspec
 
 _ESCAPE = re.compile(rb"\\(?:u(d[89a-f][0-9a-f]{2})|.)", re.IGNORECASE | re.DOTALL)
+
+_LEVELS = 4_000
+"""Python's own limit, which msgspec keeps to, is as low as OpenSearch's: 1,000, and the callers count."""
 
 T = TypeVar("T")
 
@@ -27,6 +31,11 @@ def decode(decoder: msgspec.json.Decoder[T], data: bytes, restore: Callable[[T, 
     """
     try:
         return decoder.decode(data)
+    except RecursionError:
+        if sys.getrecursionlimit() >= _LEVELS:
+            raise
+        sys.setrecursionlimit(_LEVELS)
+        return decode(decoder, data, restore)
     except msgspec.DecodeError:
         token = b"<surrogate>"
         while token in data:

@@ -117,3 +117,9 @@ def test_a_copy_needs_no_writes_to_the_source() -> None:
     blocked = index(blocks={"write": "true"})
     assert refused(judge_index(blocked, request("copy"), "trifuse_vector")) == []
     assert refused(judge_index(blocked, request(), "trifuse_vector")) == ["blocks"]
+
+
+@pytest.mark.parametrize("mode", ["in_place", "copy"])
+def test_a_derived_source_is_refused(mode: Mode) -> None:
+    derived = index(knn="true", derived_source={"enabled": "true"})
+    assert refused(judge_index(derived, request(mode), "trifuse_vector")) == ["_source"]

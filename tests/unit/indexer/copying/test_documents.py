@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import msgspec
 import pytest
@@ -81,3 +82,13 @@ def test_a_document_that_goes_back_has_nothing_of_the_copy() -> None:
         "old": [2],
         "trifuse": {"fields": {"old": {"space": "o"}}},
     }
+
+
+def test_a_document_of_a_thousand_levels_is_read() -> None:
+    """OpenSearch takes as many in what it doesn't index; Python's own limit is no higher, at first."""
+    raw = b'{"deep":' + b'{"a":' * 995 + b"1" + b"}" * 995 + b"}"
+    before = sys.getrecursionlimit()
+    try:
+        assert bytes(parts_of(raw)["deep"]) == raw[8:-1]
+    finally:
+        sys.setrecursionlimit(before)
