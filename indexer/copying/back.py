@@ -15,7 +15,7 @@ from trifuse.indexer.actions import Action
 from trifuse.indexer.behind import aliases_of
 from trifuse.indexer.bulk import stream_bulk
 from trifuse.indexer.copying.aliases import moves
-from trifuse.indexer.copying.blocks import block, flat_settings, is_blocked, unblock
+from trifuse.indexer.copying.blocks import block, is_blocked, unblock
 from trifuse.indexer.copying.copies import Copy, again, find_copy, keep_standing
 from trifuse.indexer.copying.deletions import missing_in
 from trifuse.indexer.copying.documents import carried, content_of, parts_of
@@ -26,6 +26,7 @@ from trifuse.indexer.copying.returning import (
     end_return,
     has_returned,
     opened_door,
+    owners_final,
     returned_door,
     source_is_there,
     undo_return,
@@ -139,12 +140,12 @@ def _move_back(client: OpenSearch, copy: Copy) -> None:
         raise CopyTaken(f"another process is at the way back from {copy.index!r}: look again soon") from error
 
 
-def _open_source(client: OpenSearch, copy: Copy) -> str:
+def _open_source(client: OpenSearch, copy: Copy) -> str | None:
     """Let documents into the source that went through its pipelines once; the final one, to be set again.
 
     The copy has had the same one since the switch, so that it is known also where this was interrupted.
     """
-    final: str = flat_settings(client, copy.index).get(FINAL, "_none")
+    final = owners_final(client, copy)
     client.indices.put_settings(index=copy.source, body={FINAL: "_none"})
     unblock(client, copy.source)
     return final

@@ -59,11 +59,16 @@ def undo_return(client: OpenSearch, copy: Copy) -> Copy:
     if source_is_there(client, copy):
         with contextlib.suppress(CopyRefused):  # it is read-only altogether
             block(client, copy.source)
-        final = flat_settings(client, copy.index).get(FINAL, "_none")
-        client.indices.put_settings(index=copy.source, body={FINAL: final})
+        client.indices.put_settings(index=copy.source, body={FINAL: owners_final(client, copy)})
     unblock(client, copy.index)
     standing = msgspec.structs.replace(copy.standing, phase="switched", door=copy.standing.door + 1)
     return keep_standing(client, copy, standing)
+
+
+def owners_final(client: OpenSearch, copy: Copy) -> str | None:
+    """The final pipeline, which the copy has had since the switch; None where the owner has none."""
+    final: str = flat_settings(client, copy.index).get(FINAL, "_none")
+    return None if final == "_none" else final
 
 
 def source_is_there(client: OpenSearch, copy: Copy) -> bool:

@@ -43,6 +43,8 @@ def test_changes_are_carried_back(
     returned = roll_back(client, live)
     assert (returned.written, returned.deleted) == (3, 1)
     assert list(client.indices.get(index=live)) == [switched.source]
+    settings = client.indices.get_settings(index=live)[switched.source]["settings"]["index"]
+    assert "final_pipeline" not in settings
     client.indices.refresh(index=live)
     hits = client.search(index=live, body={"size": 100})["hits"]["hits"]
     assert {(hit["_id"], None): hit["_source"] for hit in hits} == wanted

@@ -11,8 +11,9 @@ from opensearchpy import OpenSearch
 
 from trifuse.encoder.marks import mark
 from trifuse.encoder.spaces import Space
-from trifuse.indexer.copying import Copy, begin, catch_up, copies_of, faults_of
-from trifuse.indexer.errors import CopyRefused, IndexMissing
+from trifuse.indexer.copying import Copy, begin, catch_up, copies_of, faults_of, fill, raw
+from trifuse.indexer.copying.fill import CopyStep
+from trifuse.indexer.errors import CopyRefused, IndexMissing, ServerUnavailable
 
 Read = Callable[[str], dict[tuple[str, str | None], dict[str, Any]]]
 
@@ -177,3 +178,50 @@ def test_pipelines_dont_run_again(client: OpenSearch, index_name: str, space: Sp
     finally:
         client.indices.delete(index=f"{name}*")
         client.ingest.delete_pipeline(id=pipeline)
+
+
+def test_documents_that_are_far_apart_in_the_history(client: OpenSearch, begun: Copy, snapshot: Read) -> None:
+    """Most numbers belong to writes that were written over: none of the rest is passed over."""
+    for _ in range(3):
+        edits = [
+            line for n in range(700) for line in ({"index": {"_id": str(n % 2)}}, {"title": f"edit {n}"})
+        ]
+        client.bulk(index=begun.source, body=edits)
+        client.index(index=begun.source, id="between", body={"title": "between"})
+    assert catch_up(client, begun).written == 21
+    assert snapshot(begun.index) == snapshot(begun.source)
+
+
+def test_pages_that_the_server_cant_answer_are_asked_for_in_smaller_ones(
+    client: OpenSearch, begun: Copy, snapshot: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It breaks off over three documents, as it does where these fill its memory."""
+    post, asked = raw._post, []
+
+    def breaking(client: Any, url: str, body: Any, *given: Any) -> bytes:
+        asked.append(body.get("size", 0))
+        if asked[-1] > 3:
+            raise ServerUnavailable
+        return post(client, url, body, *given)
+
+    monkeypatch.setattr(raw, "_post", breaking)
+    assert catch_up(client, begun).written == 20
+    assert 10 in asked
+    assert snapshot(begun.index) == snapshot(begun.source)
+
+
+def test_an_interrupted_pass_goes_on(
+    client: OpenSearch, begun: Copy, snapshot: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ended after some documents of one shard; the next pass has them all in the end, and deletions too."""
+    monkeypatch.setattr(fill, "_BATCH", 1)
+
+    def ending(step: CopyStep) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        catch_up(client, begun, progress=ending)
+    first = next(iter(snapshot(begun.index)))[0]
+    client.delete(index=begun.source, id=first)
+    assert catch_up(client, begun).deleted == 1
+    assert snapshot(begun.index) == snapshot(begun.source)
