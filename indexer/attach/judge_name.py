@@ -91,9 +91,12 @@ def judge_spaces(indexes: Sequence[IndexFacts], space: Space, request: Request) 
             same_text = found.template == space.template
             what = f"vectors by {found.encoder.encoder} of {','.join(found.template.fields)}"
             if not same_text:
-                remedy = f"detach first: trifuse detach {index.name}"
+                remedy = (
+                    f"trifuse reembed {request.name}, with --text and --encoder; or detach first: trifuse "
+                    f"detach {request.name}"
+                )
             else:
-                remedy = "trifuse reembed, with the same --encoder"
+                remedy = f"trifuse reembed {request.name}, with the same --encoder"
             yield Finding("refused", "attached", f"{index.name} has {what} in {field}", remedy)
             break
 

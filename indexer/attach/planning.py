@@ -125,11 +125,14 @@ def _judge(
     held: Sequence[str],
 ) -> list[Finding]:
     findings = [*judge_server(server, request)]
+    spaces = [*judge_spaces(indexes, space, request)]
+    if is_refused(spaces):  # no new field is made, so that nothing else matters
+        return [*findings, *spaces]
     # What holds the vectors already was looked at when it was attached to.
     new = [index for index in indexes if index.name not in held]
     if new:
         findings += [*judge_name(indexes, request), judge_encoder(request.encoder), judge_versions(request)]
-    findings += judge_spaces(indexes, space, request)
+    findings += spaces
     for index in new:
         findings += judge_index(index, request, field)
     return findings
