@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import msgspec
 from opensearchpy import OpenSearch
@@ -23,31 +22,14 @@ from trifuse.indexer.errors import IndexMissing
 from trifuse.indexer.failures import FAILED_INDEX, failure_pages, forget_actions
 from trifuse.indexer.follow import Followed, Patience, follow, no_worker
 from trifuse.indexer.hints import Enqueue, Hint
+from trifuse.indexer.progress import Step, Tell
 from trifuse.indexer.reading import refresh
 from trifuse.indexer.scan import scan
-from trifuse.indexer.sentences import SentenceStep
 from trifuse.indexer.upkeep import keep_belongings, own_and_others, restore_all
 
-if TYPE_CHECKING:
-    from trifuse.indexer.copying.fill import CopyStep
-
-__all__ = ["Enqueue", "Hint", "Patience", "Progress", "SyncReport", "counts", "sync"]
+__all__ = ["Enqueue", "Hint", "Patience", "SyncReport", "counts", "sync"]
 
 _CHUNK = 512
-
-
-class Progress(msgspec.Struct, frozen=True):
-    """How far waiting has come in one index.
-
-    Args:
-        index: the index.
-        pending: documents that were pending when its turn came.
-        done: how many of these need no waiting for any more.
-    """
-
-    index: str
-    pending: int
-    done: int
 
 
 class SyncReport(msgspec.Struct, frozen=True):
@@ -78,7 +60,7 @@ def sync(
     retry_failed: bool = False,
     patience: Patience = Patience(),  # noqa: B008 - frozen
     listening: Callable[[Space], bool] | None = None,
-    progress: Callable[[Progress | SentenceStep | CopyStep], None] | None = None,
+    progress: Tell | None = None,
 ) -> SyncReport:
     """Queue the documents that lack the vector of their text: of the index, its sentences, its past queries.
 
@@ -156,7 +138,7 @@ def _visit_all(
     client: OpenSearch,
     index: str,
     visit: Callable[[EmbeddedField], None],
-    progress: Callable[[Progress | SentenceStep | CopyStep], None] | None,
+    progress: Tell | None,
     *,
     full: bool = False,
 ) -> list[str]:
@@ -222,14 +204,14 @@ def sync_field(
     enqueue: Enqueue,
     patience: Patience,
     listening: Callable[[Space], bool] | None,
-    progress: Callable[[Progress], None] | None,
+    progress: Tell | None,
 ) -> Followed:
     """Have one vector field brought up to date, and wait for it."""
     pending = count_refreshed(client, target).pending if progress is not None else 0
 
     def tell(seen: Followed) -> None:
         if progress is not None:
-            progress(Progress(target.index, max(pending, seen.found), seen.done))
+            progress(Step("embedding", target.index, max(pending, seen.found), seen.done))
 
     tell(Followed())
     return follow(client, target, enqueue, patience=patience, listening=listening, progress=tell)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 from opensearchpy import OpenSearch
 
 from trifuse.indexer.embedded import EmbeddedField, companions, embedded_fields
 from trifuse.indexer.errors import CopyRefused, CopyTaken, IndexMissing, IndexNotOurs
+from trifuse.indexer.progress import Tell
 from trifuse.indexer.refresh import restore_refresh
-from trifuse.indexer.sentences import SentenceStep, keep_sentences
-
-if TYPE_CHECKING:
-    from trifuse.indexer.copying.fill import CopyStep
+from trifuse.indexer.sentences import keep_sentences
 
 
 def targets_of(client: OpenSearch, index: str) -> list[EmbeddedField]:
@@ -70,7 +65,7 @@ def keep_belongings(
     index: str,
     *,
     full: bool = False,
-    progress: Callable[[SentenceStep | CopyStep], None] | None = None,
+    progress: Tell | None = None,
 ) -> list[str]:
     """Bring what is made from the index's documents in step with them, before it is looked for vectors.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
 
@@ -37,18 +37,12 @@ from trifuse.deploy.cli.common import (
 from trifuse.deploy.cli.queueing import queueing
 from trifuse.deploy.cli.watching import keep_watch
 from trifuse.deploy.config import opensearch_client, require_opensearch, resolve
-from trifuse.indexer.copying.complete import CopyReport, Step
-from trifuse.indexer.copying.fill import CopyStep
-from trifuse.indexer.sentences import SentenceStep
-from trifuse.indexer.sync import Progress as Vectors
+from trifuse.indexer.copying.complete import CopyReport
+from trifuse.indexer.progress import Step, Tell
 from trifuse.indexer.sync import SyncReport, sync
 
 _SAID = {"skipped": "nothing to do for"}
-_BARS: dict[type[Step], str] = {
-    CopyStep: "copying to {}",
-    SentenceStep: "splitting into {}",
-    Vectors: "{}",
-}
+_BARS = {"copying": "copying to {}", "splitting": "splitting into {}", "embedding": "{}"}
 
 WaitOption = Annotated[bool, typer.Option("--wait", help="Stay until nothing is pending.")]
 WatchOption = Annotated[
@@ -138,7 +132,7 @@ def end_sync(index: str, report: SyncReport, *, waited: bool) -> None:
 
 
 @contextmanager
-def progress_bars() -> Iterator[Callable[[Step], None]]:
+def progress_bars() -> Iterator[Tell]:
     """A bar on stderr for each index that is embedded, split or copied."""
     columns = (
         SpinnerColumn(),
@@ -152,13 +146,12 @@ def progress_bars() -> Iterator[Callable[[Step], None]]:
         bars: dict[str, TaskID] = {}
 
         def step(now: Step) -> None:
-            total = now.pending if isinstance(now, Vectors) else now.total
-            if not total:
+            if not now.total:
                 return
-            name = _BARS[type(now)].format(now.index)
+            name = _BARS[now.doing].format(now.index)
             if name not in bars:
-                bars[name] = progress.add_task(name, total=total)
-            progress.update(bars[name], total=total, completed=now.done)
+                bars[name] = progress.add_task(name, total=now.total)
+            progress.update(bars[name], total=now.total, completed=now.done)
 
         yield step
 

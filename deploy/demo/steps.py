@@ -16,12 +16,12 @@ from trifuse.deploy.demo.report import Early
 from trifuse.deploy.demo.sample import write_shifted_clicks
 from trifuse.deploy.demo.stack import Stack
 from trifuse.deploy.errors import DemoFailed
-from trifuse.indexer.copying.complete import Step
 from trifuse.indexer.load import load
 from trifuse.indexer.mapping import sentence_index
+from trifuse.indexer.progress import Step
 from trifuse.indexer.readers import Record, read_trials
 from trifuse.indexer.report import LoadReport
-from trifuse.indexer.sync import Progress, SyncReport, counts, sync
+from trifuse.indexer.sync import SyncReport, counts, sync
 from trifuse.ranker import ClickEvidence
 from trifuse.worker.clicks.intake import Intake, IntakeReport
 from trifuse.worker.clicks.reading import read_clicks
@@ -70,9 +70,9 @@ def wait_for_vectors(stack: Stack, index: str, show: Stage) -> SyncReport:
     totals: dict[str, int] = {}
 
     def tell(seen: Step) -> None:
-        if isinstance(seen, Progress) and seen.pending:
-            totals[seen.index] = seen.pending
-            show(f"vectors of {seen.index}", seen.done, seen.pending)
+        if seen.doing == "embedding" and seen.total:
+            totals[seen.index] = seen.total
+            show(f"vectors of {seen.index}", seen.done, seen.total)
 
     report = sync(stack.client, index, stack.enqueue, wait=True, listening=stack.listening, progress=tell)
     if report.pending:

@@ -10,20 +10,18 @@ from opensearchpy import OpenSearch
 from trifuse.encoder.spaces import Space
 from trifuse.indexer.copying.check import faults_of
 from trifuse.indexer.copying.copies import Copy, again
-from trifuse.indexer.copying.fill import Caught, CopyStep, catch_up
+from trifuse.indexer.copying.fill import Caught, catch_up
 from trifuse.indexer.copying.returning import settle_return
 from trifuse.indexer.copying.switch import has_moved
 from trifuse.indexer.copying.switch import switch as switch_to
 from trifuse.indexer.errors import CopyRefused, CopyTaken
 from trifuse.indexer.follow import Patience
 from trifuse.indexer.hints import Enqueue
-from trifuse.indexer.sentences import SentenceStep
-from trifuse.indexer.sync import Progress, SyncReport, sync
+from trifuse.indexer.progress import Tell
+from trifuse.indexer.sync import SyncReport, sync
 
 _ROUNDS = 10
 """How often it is caught up and embedded before an owner who writes all the time is found too fast."""
-
-Step = CopyStep | Progress | SentenceStep
 
 
 class CopyReport(msgspec.Struct, frozen=True):
@@ -55,7 +53,7 @@ def complete(
     *,
     patience: Patience = Patience(),  # noqa: B008 - frozen
     listening: Callable[[Space], bool] | None = None,
-    progress: Callable[[Step], None] | None = None,
+    progress: Tell | None = None,
     switch: bool = True,
 ) -> CopyReport:
     """Fill a copy until it is complete, and switch to it; it may be interrupted, and run twice at once.

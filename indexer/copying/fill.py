@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -19,6 +19,7 @@ from trifuse.indexer.copying.raw import RawHit, raw_documents, raw_pages, size_o
 from trifuse.indexer.copying.writing import write_page
 from trifuse.indexer.cursors import Shard, count_written, read_shards, settled_shards
 from trifuse.indexer.errors import CopyRefused, IndexMissing
+from trifuse.indexer.progress import Step, Tell
 from trifuse.indexer.reading import PAGE_BYTES, count_documents, refresh
 
 MOST_REJECTED = 1_000
@@ -49,21 +50,7 @@ class Caught(msgspec.Struct):
     lag: int = 0
 
 
-class CopyStep(msgspec.Struct, frozen=True):
-    """How far a pass has come.
-
-    Args:
-        index: the copy.
-        total: documents that the pass reads.
-        done: how many of these it has.
-    """
-
-    index: str
-    total: int
-    done: int
-
-
-def catch_up(client: OpenSearch, copy: Copy, *, progress: Callable[[CopyStep], None] | None = None) -> Caught:
+def catch_up(client: OpenSearch, copy: Copy, *, progress: Tell | None = None) -> Caught:
     """One pass: everything that was written to the source before it began, and deletions.
 
     It may be interrupted at any point, and run twice at once. A copy that was switched to is left alone.
@@ -94,7 +81,7 @@ def _missing(copy: Copy, name: str) -> IndexMissing:
 
 
 class _Pass:
-    def __init__(self, client: OpenSearch, copy: Copy, progress: Callable[[CopyStep], None] | None) -> None:
+    def __init__(self, client: OpenSearch, copy: Copy, progress: Tell | None) -> None:
         self._client = client
         self._copy = copy
         self._progress = progress
@@ -148,7 +135,7 @@ class _Pass:
                 self._reach(shard, page[-1].seq_no, page, sorted(rejected, key=lambda item: item.seq_no))
                 self._done += len(page)
                 if self._progress is not None:
-                    self._progress(CopyStep(copy.index, max(self._total, self._done), self._done))
+                    self._progress(Step("copying", copy.index, max(self._total, self._done), self._done))
         if after < shard.checkpoint:
             self._keep(shards=self._shards(shard, shard.checkpoint))
 

@@ -12,12 +12,13 @@ from trifuse.encoder.marks import VECTOR_FIELD
 from trifuse.encoder.spaces import EncoderSpace, Space, meta_with_space, next_field, spaces_in_meta
 from trifuse.indexer import copying
 from trifuse.indexer.copying import Copy
-from trifuse.indexer.copying.complete import Step, complete
+from trifuse.indexer.copying.complete import complete
 from trifuse.indexer.copying.copies import all_copies
 from trifuse.indexer.errors import IndexMissing, ReembedRefused
 from trifuse.indexer.follow import Patience
 from trifuse.indexer.hints import Enqueue
 from trifuse.indexer.meta import change_meta
+from trifuse.indexer.progress import Tell
 from trifuse.indexer.reembed.fields import read_index
 from trifuse.indexer.reembed.filled import Filled, named_failures
 from trifuse.indexer.reembed.past_queries import (
@@ -75,7 +76,7 @@ def fill_copy(
     *,
     patience: Patience,
     listening: Callable[[Space], bool] | None,
-    progress: Callable[[Step], None] | None,
+    progress: Tell | None,
     switch: bool,
 ) -> Filled:
     """Fill the copy, and the past queries' vectors of the new encoder, and switch where that is asked for."""

@@ -16,6 +16,7 @@ from trifuse.indexer.errors import ReembedRefused
 from trifuse.indexer.follow import Patience
 from trifuse.indexer.hints import Enqueue
 from trifuse.indexer.meta import change_meta
+from trifuse.indexer.progress import Tell
 from trifuse.indexer.reembed.fields import Held, add_field, drop_field, read_index
 from trifuse.indexer.reembed.filled import Filled, named_failures
 from trifuse.indexer.reembed.past_queries import (
@@ -27,7 +28,7 @@ from trifuse.indexer.reembed.past_queries import (
 )
 from trifuse.indexer.reembed.stage import Next, decide
 from trifuse.indexer.state import get_state
-from trifuse.indexer.sync import Progress, sync_field
+from trifuse.indexer.sync import sync_field
 
 _ROUNDS = 10
 """How often it is filled before an owner who writes all the time is found too fast."""
@@ -86,7 +87,7 @@ def fill_field(
     *,
     patience: Patience,
     listening: Callable[[Space], bool] | None,
-    progress: Callable[[Progress], None] | None,
+    progress: Tell | None,
     switch: bool,
 ) -> Filled:
     """Have the new field filled, of the index and of its past queries; switch where that is asked for."""

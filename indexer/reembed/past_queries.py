@@ -16,9 +16,10 @@ from trifuse.indexer.errors import ReembedRefused
 from trifuse.indexer.follow import Patience
 from trifuse.indexer.hints import Enqueue
 from trifuse.indexer.meta import change_meta
+from trifuse.indexer.progress import Tell
 from trifuse.indexer.reembed.fields import Held, add_field, drop_field, read_index
 from trifuse.indexer.scan import scan
-from trifuse.indexer.sync import Progress, sync_field
+from trifuse.indexer.sync import sync_field
 
 
 def prepare_past_queries(client: OpenSearch, held: Held, encoder: EncoderSpace) -> None:
@@ -40,7 +41,7 @@ def fill_past_queries(
     enqueue: Enqueue,
     patience: Patience,
     listening: Callable[[Space], bool] | None,
-    progress: Callable[[Progress], None] | None,
+    progress: Tell | None,
 ) -> str:
     """Have the second field filled, and wait for it; why that stalled, or ""."""
     for target in _new_fields(client, held):

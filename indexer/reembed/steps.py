@@ -11,10 +11,10 @@ from opensearchpy import OpenSearch
 
 from trifuse.encoder.spaces import EncoderSpace, Space
 from trifuse.indexer import copying
-from trifuse.indexer.copying.complete import Step as Progressed
 from trifuse.indexer.errors import IndexNotOurs, ReembedRefused
 from trifuse.indexer.follow import Patience
 from trifuse.indexer.hints import Enqueue
+from trifuse.indexer.progress import Tell
 from trifuse.indexer.reembed.blue_green import (
     abandon_copy,
     begin_copy,
@@ -79,7 +79,7 @@ def fill(
     switch: bool = False,
     patience: Patience = Patience(),  # noqa: B008 - frozen
     listening: Callable[[Space], bool] | None = None,
-    progress: Callable[[Progressed], None] | None = None,
+    progress: Tell | None = None,
 ) -> Filled:
     """Have the new vectors filled, of the index and of its past queries, and wait for it.
 
@@ -120,7 +120,7 @@ def switch(
     *,
     patience: Patience = Patience(),  # noqa: B008 - frozen
     listening: Callable[[Space], bool] | None = None,
-    progress: Callable[[Progressed], None] | None = None,
+    progress: Tell | None = None,
 ) -> Filled:
     """Have queries go by the new vectors, after a check that all are there; failed documents are named.
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from trifuse.indexer.sentences.attach import attach_sentences
 from trifuse.indexer.sentences.estimate import SentenceEstimate, estimate
 from trifuse.indexer.sentences.keep import keep_sentences
-from trifuse.indexer.sentences.keeper import SentenceReport, SentenceStep
+from trifuse.indexer.sentences.keeper import SentenceReport
 from trifuse.indexer.sentences.split import Sentence, sentences_of
 
 __all__ = [
     "Sentence",
     "SentenceEstimate",
     "SentenceReport",
-    "SentenceStep",
     "attach_sentences",
     "estimate",
     "keep_sentences",

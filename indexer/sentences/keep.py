@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import msgspec
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError
@@ -12,7 +10,8 @@ from trifuse.encoder.spaces import serving_field, spaces_in_meta
 from trifuse.indexer.behind import Index, indexes_behind, is_on
 from trifuse.indexer.errors import IndexMissing
 from trifuse.indexer.meta import change_meta
-from trifuse.indexer.sentences.keeper import Keeper, SentenceReport, SentenceStep
+from trifuse.indexer.progress import Tell
+from trifuse.indexer.sentences.keeper import Keeper, SentenceReport
 from trifuse.indexer.sentences.origin import Origin, link_in_meta, meta_with_origin, origin_in_meta
 
 
@@ -21,7 +20,7 @@ def keep_sentences(
     index: str,
     *,
     full: bool = False,
-    progress: Callable[[SentenceStep], None] | None = None,
+    progress: Tell | None = None,
 ) -> SentenceReport:
     """Bring the sentences of an index, or of each one behind an alias, in step with their parents.
 

@@ -24,6 +24,7 @@ from trifuse.indexer.cursors import Shard, count_written, read_shards
 from trifuse.indexer.hints import Hint
 from trifuse.indexer.pending import Found, pages
 from trifuse.indexer.prepare import canonical, content_hash
+from trifuse.indexer.progress import Step
 from trifuse.indexer.reading import PATIENT, get_documents, refresh, search
 from trifuse.indexer.retry import retrying
 from trifuse.indexer.sentences.origin import Origin
@@ -68,20 +69,6 @@ class SentenceReport(msgspec.Struct, frozen=True):
             self.failed + other.failed,
             self.reason or other.reason,
         )
-
-
-class SentenceStep(msgspec.Struct, frozen=True):
-    """How far the sentences of an index have come.
-
-    Args:
-        index: the index of the sentences.
-        total: parents that were written since the last pass.
-        done: how many of these were split.
-    """
-
-    index: str
-    total: int
-    done: int
 
 
 class _State(msgspec.Struct):
@@ -130,7 +117,7 @@ class Keeper:
         failed, reason = len(self._refused), next(iter(self._refused.values()), "")
         return SentenceReport(counts.indexed, counts.unchanged, counts.deleted, failed, reason)
 
-    def run(self, *, full: bool) -> Iterator[SentenceStep]:
+    def run(self, *, full: bool) -> Iterator[Step]:
         """One pass; how far it is after each page, where it may be left to go on the next time."""
         if full:
             delete_state(self._client, KIND, self._key)
@@ -155,7 +142,7 @@ class Keeper:
                 self._write(page)
                 self._keep(state, shard, page[-1].seq_no)
                 done += len(page)
-                yield SentenceStep(self._sentences, max(total, done), done)
+                yield Step("splitting", self._sentences, max(total, done), done)
             self._keep(state, shard, shard.checkpoint)
         documents = self._documents()
         due = not 0 <= time.time() - state.compared < COMPARE_EVERY_S
@@ -163,7 +150,7 @@ class Keeper:
             for last in self._compare(state.comparing):
                 state.comparing = last
                 self._put(state, state.documents)
-                yield SentenceStep(self._sentences, total, total)
+                yield Step("splitting", self._sentences, total, total)
             self._let_go()
             state.compared, state.comparing = time.time(), None
             self._put(state, documents)

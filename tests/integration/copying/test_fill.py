@@ -12,8 +12,8 @@ from opensearchpy import OpenSearch
 from trifuse.encoder.marks import mark
 from trifuse.encoder.spaces import Space
 from trifuse.indexer.copying import Copy, begin, catch_up, copies_of, faults_of, fill, raw
-from trifuse.indexer.copying.fill import CopyStep
 from trifuse.indexer.errors import CopyRefused, IndexMissing, ServerUnavailable
+from trifuse.indexer.progress import Step
 
 Read = Callable[[str], dict[tuple[str, str | None], dict[str, Any]]]
 
@@ -216,7 +216,7 @@ def test_an_interrupted_pass_goes_on(
     """Ended after some documents of one shard; the next pass has them all in the end, and deletions too."""
     monkeypatch.setattr(fill, "_BATCH", 1)
 
-    def ending(step: CopyStep) -> None:
+    def ending(step: Step) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -14,10 +14,10 @@ from trifuse.encoder.spaces import EncoderSpace, Space
 from trifuse.indexer.errors import IndexNotOurs
 from trifuse.indexer.load import load
 from trifuse.indexer.mapping import sentence_mapping
+from trifuse.indexer.progress import Step
 from trifuse.indexer.readers import Record
 from trifuse.indexer.sentences import (
     SentenceReport,
-    SentenceStep,
     attach_sentences,
     estimate,
     keep_sentences,
@@ -203,9 +203,9 @@ def test_interrupted_between_pages_it_goes_on_there(
     class Interrupted(Exception):
         pass
 
-    def stop(step: SentenceStep) -> None:
+    def stop(step: Step) -> None:
         if step.done >= 6:
-            assert step == SentenceStep(name, total=20, done=6)
+            assert step == Step("splitting", name, total=20, done=6)
             raise Interrupted
 
     with pytest.raises(Interrupted):
@@ -232,7 +232,7 @@ def test_a_comparison_that_is_ended_early_goes_on_behind_the_parents_it_has_seen
     class Interrupted(Exception):
         pass
 
-    def stop(step: SentenceStep) -> None:
+    def stop(step: Step) -> None:
         raise Interrupted
 
     left = []

@@ -25,9 +25,10 @@ from trifuse.indexer.failures import (
     record_actions,
 )
 from trifuse.indexer.hints import Hint
+from trifuse.indexer.progress import Step
 from trifuse.indexer.refresh import LOAD_INTERVAL, save_refresh
-from trifuse.indexer.sentences import SentenceStep, attach_sentences
-from trifuse.indexer.sync import Patience, Progress, SyncReport, sync
+from trifuse.indexer.sentences import attach_sentences
+from trifuse.indexer.sync import Patience, SyncReport, sync
 from trifuse.worker.embedding import embed
 
 QUICK = Patience(lease_s=0.3, stall_s=3.0, silence_s=1.0, poll_s=0.05, window=100)
@@ -344,10 +345,10 @@ def test_an_index_that_is_deleted_while_sync_waits_ends_it_at_once(library, post
 def test_progress_counts_up_to_what_was_pending(library, postman) -> None:
     for number in range(4):
         library.put(str(number), f"Volume {number}")
-    told: list[Progress] = []
+    told: list[Step] = []
     sync(library.client, library.name, postman, wait=True, patience=QUICK, progress=told.append)
-    assert told[0] == Progress(library.name, pending=4, done=0)
-    assert told[-1] == Progress(library.name, pending=4, done=4)
+    assert told[0] == Step("embedding", library.name, total=4, done=0)
+    assert told[-1] == Step("embedding", library.name, total=4, done=4)
 
 
 def test_sentences_and_past_queries_are_synced_with_the_index(make_library, index_name, postman) -> None:
@@ -378,11 +379,11 @@ def test_documents_come_before_the_sentences_that_are_made_of_them(
         postman(index, field, space, ids)
 
     def tell(step: Any) -> None:
-        if isinstance(step, SentenceStep):
+        if step.doing == "splitting":
             events.append(("split", step))
 
     sync(library.client, index_name, enqueue, wait=wait, patience=QUICK, progress=tell)
-    split = ("split", SentenceStep(name, total=1, done=1))
+    split = ("split", Step("splitting", name, total=1, done=1))
     assert list(dict.fromkeys(events)) == [("queued", index_name), split, ("queued", name)]
 
 
