@@ -1,4 +1,4 @@
-"""The cases from the field about bulk writing (B3 to B6), where vectors are written into an owner's index."""
+"""The cases from the field about bulk writing (B3, B4, B6), into an index that was attached to."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ import pytest
 from opensearchpy import OpenSearch
 
 from trifuse.encoder.types import Encoder
-from trifuse.indexer.attach import apply_attach, plan_attach
-from trifuse.indexer.copying import begin
-from trifuse.indexer.copying.complete import CopyReport, complete
+from trifuse.indexer.attach import apply_attach
 from trifuse.indexer.follow import Patience
 from trifuse.indexer.meta import read_meta
 from trifuse.indexer.sync import SyncReport, sync
@@ -26,8 +24,6 @@ from trifuse.worker.embedding import EmbedReport, embed
 TRIFUSE = Path(sys.executable).with_name("trifuse")
 QUICK = Patience(lease_s=0.5, stall_s=2.0, silence_s=5.0, poll_s=0.05)
 FIELD = "trifuse_vector"
-LIMIT = 10 * 2**20
-"""What the services of the tests take in a request."""
 
 Keep = Callable[..., tuple[SyncReport, list[EmbedReport]]]
 
@@ -141,76 +137,6 @@ def test_b4_an_index_that_takes_no_writes(
     client.indices.put_settings(index=name, body={"index.blocks.write": None})
     assert failures(name, "012") == {}
     assert keep(name)[0] == SyncReport(pending=0, embedded=3, skipped=0, failed=0)
-
-
-@pytest.fixture
-def small_limit(own_services: Any) -> Any:
-    """A client of an OpenSearch that takes 10 MB in a request."""
-    made = OpenSearch(own_services.opensearch_url, timeout=60)
-    yield made
-    made.close()
-
-
-def _with_a_large_one(client: OpenSearch, name: str, *, knn: bool) -> None:
-    """300 ordinary documents, and one of 25 MB that its owner has put together from parts."""
-    raw = {"type": "object", "enabled": False}
-    mappings = {"properties": {"title": {"type": "text"}, "raw": raw}}
-    client.indices.create(
-        index=name, body={"settings": {"index.knn": knn, "number_of_replicas": 0}, "mappings": mappings}
-    )
-    lines: list[dict[str, Any]] = []
-    for number in range(301):
-        lines += [{"index": {"_id": str(number)}}, {"title": "A volume"}]
-    client.bulk(index=name, body=lines, refresh=True)
-    for part in range(5):
-        client.update(index=name, id="150", body={"doc": {"raw": {f"part {part}": "x" * 5_000_000}}})
-
-
-def test_b5_a_large_document_in_place(small_limit: OpenSearch, odd: Any, index_name: str) -> None:
-    """A vector is written as a part: the whole document never travels."""
-    client = small_limit
-    _with_a_large_one(client, index_name, knn=True)
-    found = plan_attach(client, index_name, ["title"], odd.space, accept_version_bump=True)
-    apply_attach(client, found)
-    sizes: list[EmbedReport] = []
-    report = sync(
-        client,
-        index_name,
-        lambda index, field, space, ids: sizes.append(embed(client, odd, index, field, ids)),
-        wait=True,
-        patience=QUICK,
-    )
-    assert report == SyncReport(pending=0, embedded=301, skipped=0, failed=0)
-    large = client.get(index=index_name, id="150")["_source"]
-    assert len(large[FIELD]) == 384
-    assert {len(part) for part in large["raw"].values()} == {5_000_000}
-
-
-def test_b5_a_large_document_by_a_copy(small_limit: OpenSearch, odd: Any, index_name: str) -> None:
-    """It must travel whole, and doesn't fit: it is named, with its size and the limit; the rest is there."""
-    client = small_limit
-    _with_a_large_one(client, index_name, knn=False)
-
-    def attach() -> CopyReport:
-        found = plan_attach(client, index_name, ["title"], odd.space, copy=True)
-        assert found.alias is not None
-        copy = begin(client, index_name, alias=found.alias, space_field=(found.field, found.space))
-        return complete(
-            client,
-            copy,
-            lambda index, field, space, ids: embed(client, odd, index, field, ids) and None,
-            patience=QUICK,
-        )
-
-    done = attach()
-    assert (done.copied, done.embedded, done.failed, done.switched) == (300, 300, 0, False)
-    (fault,) = done.faults
-    assert "1 documents aren't taken by the copy ('150': too_large" in fault
-    assert "takes 25000" in fault
-    assert f"{LIMIT} bytes (http.max_content_length)" in fault
-    client.index(index=index_name, id="150", body={"title": "A volume", "raw": {"part 0": "x"}})
-    done = attach()
-    assert (done.copied, done.embedded, done.switched, done.faults) == (1, 1, True, ())
 
 
 def test_b6_the_owners_refresh_interval_stays(
