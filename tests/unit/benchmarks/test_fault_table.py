@@ -11,8 +11,8 @@ CELLS = [
         "job": "load",
         "ok": True,
         "seconds": 2.0,
-        "detail": "8 vectors, 9 texts encoded; 5 searches, 2 unavailable; struck during `load`; `load` again, "
-        "which had said: trifuse: `load` is away",
+        "detail": "8 vectors, 9 texts encoded; 5 searches, 2 unavailable; struck during `load`; `load` "
+        "again, which had said: trifuse: `load` is away",
     },
     {"fault": "killed", "job": "clicks", "ok": True, "seconds": 31.0, "detail": "6 clicks counted once"},
     {"fault": "storm", "job": "clicks", "ok": False, "seconds": 1.0, "detail": "5 clicks counted, not 6"},
