@@ -27,7 +27,7 @@ from trifuse.indexer.reading import refresh
 from trifuse.indexer.scan import scan
 from trifuse.indexer.upkeep import keep_belongings, own_and_others, restore_all
 
-__all__ = ["Enqueue", "Hint", "Patience", "SyncReport", "counts", "sync"]
+__all__ = ["Patience", "SyncReport", "counts", "sync"]
 
 _CHUNK = 512
 

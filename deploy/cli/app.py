@@ -33,6 +33,7 @@ from trifuse.deploy.cli import (
 )
 from trifuse.deploy.cli.common import fail, say
 from trifuse.encoder.errors import TrifuseError
+from trifuse.indexer.retry import reason_of
 
 _LONGEST_REASON = 300
 
@@ -112,10 +113,9 @@ def main() -> None:
 
 
 def _reason(error: opensearchpy.exceptions.TransportError) -> str:
-    """What OpenSearch says of its reason, which `info` holds where the answer was JSON."""
-    found = error.info.get("error") if isinstance(error.info, dict) else None
-    reason = str(found.get("reason") if isinstance(found, dict) else found or error.error)
-    return shorten(reason, _LONGEST_REASON, placeholder=" ...").rstrip("; ")  # a proxy sends a whole page
+    """What OpenSearch says of its reason, as far as it is short."""
+    # A proxy sends a whole page.
+    return shorten(reason_of(error), _LONGEST_REASON, placeholder=" ...").rstrip("; ")
 
 
 def _remedy(error: opensearchpy.exceptions.TransportError) -> str:

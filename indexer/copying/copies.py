@@ -15,7 +15,7 @@ from opensearchpy import OpenSearch
 
 from trifuse.encoder.spaces import Space, spaces_in_meta
 from trifuse.indexer.behind import Index, index_of, indexes_behind
-from trifuse.indexer.errors import CopyRefused
+from trifuse.indexer.errors import CopyRefused, CopyTaken
 from trifuse.indexer.ours import ours_in
 from trifuse.indexer.state import delete_state, get_state, put_state
 
@@ -176,6 +176,11 @@ def find_copy(client: OpenSearch, name: str, *phases: Phase) -> Copy:
         )
     wanted = [copy for copy in found if copy.standing.phase in phases]
     return (wanted or found)[-1]
+
+
+def taken(copy: Copy) -> CopyTaken:
+    """The error to raise where the copy is another's to write to now."""
+    return CopyTaken(f"another process is switching to the copy {copy.index!r}: look again soon")
 
 
 def again(client: OpenSearch, copy: Copy) -> Copy:

@@ -6,10 +6,10 @@ from opensearchpy import OpenSearch
 
 from trifuse.indexer.behind import aliases_of
 from trifuse.indexer.copying.back import require_still
-from trifuse.indexer.copying.copies import Copy, again, doors_among, find_copy, forget_copy
+from trifuse.indexer.copying.copies import Copy, again, doors_among, find_copy, forget_copy, taken
 from trifuse.indexer.copying.returning import source_is_there
 from trifuse.indexer.copying.switch import revert
-from trifuse.indexer.errors import CopyRefused, CopyTaken
+from trifuse.indexer.errors import CopyRefused
 from trifuse.indexer.meta import change_meta
 from trifuse.indexer.ours import meta_without
 
@@ -33,7 +33,7 @@ def abandon(client: OpenSearch, name: str) -> Copy:
     if client.indices.exists(index=copy.source):
         revert(client, copy)
         if again(client, copy).standing.phase == "switching":
-            raise CopyTaken(f"another process is switching to the copy {copy.index!r}: look again soon")
+            raise taken(copy)
     if named := _names(client, copy):
         raise CopyRefused(
             f"the alias {', '.join(map(repr, named))} stands for {copy.index!r}, so that it is in use: take "

@@ -17,11 +17,11 @@ from trifuse.indexer.behind import aliases_of, names_behind
 from trifuse.indexer.copying.aliases import moves
 from trifuse.indexer.copying.blocks import block, give_settings, is_blocked, unblock
 from trifuse.indexer.copying.check import content_faults, faults_of
-from trifuse.indexer.copying.copies import Copy, Standing, again, doors_among, keep_standing
+from trifuse.indexer.copying.copies import Copy, Standing, again, doors_among, keep_standing, taken
 from trifuse.indexer.copying.fill import catch_up
 from trifuse.indexer.copying.returning import settle_return
 from trifuse.indexer.cursors import read_shards
-from trifuse.indexer.errors import CopyRefused, CopyTaken, ServerUnavailable
+from trifuse.indexer.errors import CopyRefused, ServerUnavailable
 
 _PASSES = 5
 _LITTLE = 100
@@ -127,17 +127,13 @@ def _note_shards(client: OpenSearch, copy: Copy) -> Copy:
 def _move(client: OpenSearch, copy: Copy) -> None:
     now = again(client, copy).standing
     if now.door != copy.standing.door or not is_blocked(client, copy.source):
-        raise _taken(copy)
+        raise taken(copy)
     held = aliases_of(client, copy.source)
     actions = moves(held, old=copy.source, new=copy.index, alias=copy.alias, door=copy.door)
     try:
         client.indices.update_aliases(body={"actions": actions})
     except NotFoundError as error:
-        raise _taken(copy) from error
-
-
-def _taken(copy: Copy) -> CopyTaken:
-    return CopyTaken(f"another process is switching to the copy {copy.index!r}: look again soon")
+        raise taken(copy) from error
 
 
 def _settle(client: OpenSearch, copy: Copy) -> Copy:

@@ -9,11 +9,11 @@ from opensearchpy import OpenSearch
 
 from trifuse.encoder.marks import MARKS
 from trifuse.indexer.bulk import Action, ItemOutcome, stream_bulk
-from trifuse.indexer.copying.copies import Copy, Rejected
+from trifuse.indexer.copying.copies import Copy, Rejected, taken
 from trifuse.indexer.copying.documents import Kept, Version, copied, kept_of
 from trifuse.indexer.copying.raw import RawHit, RawItem, raw_documents
 from trifuse.indexer.cursors import Shard
-from trifuse.indexer.errors import CopyRefused, CopyTaken, IndexMissing
+from trifuse.indexer.errors import CopyRefused, IndexMissing
 from trifuse.indexer.outcomes import require_unblocked
 
 _MOST_ITEMS = 1_000
@@ -129,6 +129,6 @@ def through_door(client: OpenSearch, copy: Copy, actions: Iterable[Action]) -> I
         if outcome.status == _GONE and not outcome.ok:
             if not client.indices.exists(index=copy.index):
                 raise IndexMissing(f"the copy {copy.index!r} was deleted while it was filled: begin it again")
-            raise CopyTaken(f"another process is switching to the copy {copy.index!r}: look again soon")
+            raise taken(copy)
         require_unblocked(outcome)
         yield outcome
