@@ -49,7 +49,7 @@ def make_model(
     dimension = len(next(iter(words.values())))
     rows = np.array([words.get(word, [0.0] * dimension) for word in vocabulary], dtype=np.float32)
     onnx.save(_graph(rows, inputs, integers, attention), folder / "model.onnx")
-    _tokenizer(vocabulary).save(str(folder / "tokenizer.json"))
+    make_tokenizer(vocabulary).save(str(folder / "tokenizer.json"))
     described = {
         "name": "tiny",
         "precision": "fp32",
@@ -63,7 +63,8 @@ def make_model(
     return folder
 
 
-def _tokenizer(vocabulary: Sequence[str]) -> Tokenizer:
+def make_tokenizer(vocabulary: Sequence[str]) -> Tokenizer:
+    """A tokenizer of whole words, with [CLS] and [SEP] around them."""
     ids = {word: number for number, word in enumerate(vocabulary)}
     tokenizer = Tokenizer(WordLevel(ids, unk_token="[UNK]"))  # noqa: S106
     tokenizer.pre_tokenizer = WhitespaceSplit()

@@ -7,6 +7,11 @@ A model is a folder with `model.onnx`, `tokenizer.json` and `trifuse.json`:
 
 A model of two towers has `model.onnx` for documents, and another graph for queries beside it, which
 `query_model` names: `"query_model": "query.onnx"`.
+
+A model of named parts (`trifuse.encoder.trial`) says which it takes, and how long each may be:
+
+    {"name": "trial2vec-small", ..., "max_tokens": 256,
+     "parts": [{"name": "title", "max_tokens": 64}, {"name": "context", "max_tokens": 256, "context": true}]}
 """
 
 from __future__ import annotations
@@ -22,6 +27,7 @@ from msgspec import Meta
 
 from trifuse.encoder.errors import ModelInvalid, ModelNotFound
 from trifuse.encoder.fetch import sha256_of
+from trifuse.encoder.parts import Part
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.templates import Role
 
@@ -51,7 +57,11 @@ class ModelDescription(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
         query_model: the file of the graph that encodes queries; "" where they are encoded as documents are.
         pair_separator: the special token between a title and its text, where the model was trained on such
             pairs: `[SEP]`; "" where it wasn't.
+        parts: the named parts that the model takes, in the order in which its graph counts them; (): texts.
         licence: an SPDX name, or where to read it.
+
+    Raises:
+        ValueError: parts that contradict each other, or something that parts don't go with.
     """
 
     name: _Name
@@ -65,7 +75,28 @@ class ModelDescription(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
     document_prefix: str = ""
     query_model: _File = ""
     pair_separator: str = ""
+    parts: tuple[Part, ...] = ()
     licence: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            return
+        names = [part.name for part in self.parts]
+        if len(set(names)) < len(names) or sum(part.context for part in self.parts) > 1:
+            raise ValueError(f"parts {', '.join(names)}: each name once, and one context at most")
+        for part in self.parts:
+            if part.max_tokens > self.max_tokens:
+                raise ValueError(
+                    f"part {part.name!r} has max_tokens {part.max_tokens}, the model {self.max_tokens}"
+                )
+        for key in ("query_prefix", "document_prefix", "query_model", "pair_separator"):
+            if getattr(self, key):
+                raise ValueError(f"{key} doesn't go with parts")
+
+    @property
+    def key_parts(self) -> tuple[str, ...]:
+        """The names of the parts that are key attributes: all but the context."""
+        return tuple(part.name for part in self.parts if not part.context)
 
     def prefix(self, role: Role) -> str:
         """What is put before a text of that role."""
@@ -76,7 +107,8 @@ class ModelDescription(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
 
     def as_dict(self) -> dict[str, Any]:
         """The description as `trifuse.json` holds it."""
-        return {field: getattr(self, field) for field in self.__struct_fields__}
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        return {**found, "parts": list(found["parts"])}
 
     def space(self, model_sha256: str, tokenizer_sha256: str, query_sha256: str = "") -> EncoderSpace:
         """The space of the model that has these files.
@@ -93,6 +125,8 @@ class ModelDescription(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
         }
         if self.pair_separator:
             moving["pair_separator"] = self.pair_separator
+        if self.parts:
+            moving["parts"] = [[part.name, part.max_tokens, part.context] for part in self.parts]
         tower = _revision({"model": query_sha256, "prefix": self.query_prefix}) if two_towers else ""
         return EncoderSpace(
             encoder=self.name,
@@ -103,6 +137,7 @@ class ModelDescription(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
             normalized=self.normalized,
             similarity=self.similarity,
             query_tower=tower,
+            parts=tuple(part.name for part in self.parts),
         )
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -16,24 +14,16 @@ from tokenizers import Encoding as Tokens
 from trifuse.encoder.batching import token_batches
 from trifuse.encoder.description import MODEL_FILE, TOKENIZER_FILE, ModelFolder
 from trifuse.encoder.devices import parse_device
-from trifuse.encoder.errors import InvalidText, ModelInvalid
+from trifuse.encoder.errors import ModelInvalid
 from trifuse.encoder.onnx import OnnxSession
 from trifuse.encoder.pooling import pool, unit_norm
 from trifuse.encoder.spaces import EncoderSpace
+from trifuse.encoder.streams import WINDOW, Streams, default_budget
 from trifuse.encoder.templates import Role
-from trifuse.encoder.texts import as_texts
+from trifuse.encoder.texts import as_texts, require_usable
 from trifuse.encoder.tokens import TextTokenizer
 from trifuse.encoder.types import Encoding, Vectors
 from trifuse.encoder.vectors import check_vectors, vector_faults
-
-CPU_TOKEN_BUDGET = 512
-"""Padded tokens in a batch: what a core's caches hold."""
-
-CUDA_TOKEN_BUDGET = 16_384
-"""Padded tokens in a batch: what keeps a GPU busy."""
-
-WINDOW = 1024
-"""Texts that are tokenised, and sorted by length, at a time."""
 
 
 class OnnxEncoder:
@@ -60,7 +50,7 @@ class OnnxEncoder:
     ) -> None:
         self._model = model
         self._device = parse_device(device)
-        self._token_budget = token_budget or self._default_budget()
+        self._token_budget = token_budget or default_budget(model.description.precision, self._device)
         self._tokenizer = TextTokenizer(
             model.path / TOKENIZER_FILE,
             model.description.max_tokens,
@@ -68,8 +58,7 @@ class OnnxEncoder:
         )
         self._lock = threading.Lock()
         self._sessions: dict[str, OnnxSession] = {}
-        self._streams = self._most_streams(threads)
-        self._pools: dict[int, ThreadPoolExecutor] = {}
+        self._streams = Streams(self._device, threads)
         self._session("document")
 
     @property
@@ -115,9 +104,7 @@ class OnnxEncoder:
 
     def _encode_all(self, texts: Sequence[str], role: Role) -> Vectors:
         clean, rejected = as_texts(texts)
-        if rejected:
-            reasons = "; ".join(f"{position}: {reason}" for position, reason in list(rejected.items())[:5])
-            raise InvalidText(f"{len(rejected)} of {len(clean)} texts can't be encoded ({reasons})")
+        require_usable(rejected, len(clean))
         vectors, _ = self._encode(clean, role)
         check_vectors(vectors, self.space.dimension)
         return vectors
@@ -133,7 +120,7 @@ class OnnxEncoder:
             batches = list(token_batches([len(item) for item in tokens], self._token_budget))
             rows = ([tokens[row] for row in batch] for batch in batches)
             encode = partial(self._encode_batch, self._session(role))
-            for batch, found in zip(batches, self._pool().map(encode, rows), strict=True):
+            for batch, found in zip(batches, self._streams.map(encode, rows), strict=True):
                 vectors[start + batch] = found
         return vectors, truncated
 
@@ -141,30 +128,6 @@ class OnnxEncoder:
         ids, mask, types = self._tokenizer.pad(tokens)
         pooled = pool(session.run(ids, mask, types), mask, self.space.pooling)
         return unit_norm(pooled) if self.space.normalized else pooled
-
-    def _default_budget(self) -> int:
-        # A dynamically quantised graph scales its activations over the whole batch: with neighbours, a text's
-        # vector moves to a cosine of 0.99. Alone, it depends on nothing but the text.
-        if self._model.description.precision == "int8":
-            return 1
-        return CPU_TOKEN_BUDGET if self._device.cuda is None else CUDA_TOKEN_BUDGET
-
-    def _pool(self) -> ThreadPoolExecutor:
-        """This process's pool: after a fork the parent's has no threads here.
-
-        One batch a thread is faster than one batch on all threads: nothing waits for its neighbour.
-        """
-        process = os.getpid()
-        found = self._pools.get(process)
-        if found is None:
-            # Of two threads that get here at once one's pool is kept; the other's has no threads yet.
-            found = self._pools.setdefault(process, ThreadPoolExecutor(self._streams, "trifuse-encoder"))
-        return found
-
-    def _most_streams(self, threads: int | None) -> int:
-        if self._device.cuda is not None:
-            return 1
-        return threads or len(os.sched_getaffinity(0))
 
     def _session(self, role: Role) -> OnnxSession:
         """The graph for texts of that role: a query tower is loaded only where queries are encoded."""

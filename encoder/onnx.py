@@ -1,8 +1,8 @@
-"""The ONNX session of a model: the only module that imports onnxruntime."""
+"""The ONNX sessions of models, of texts and of parts: the only module that imports onnxruntime."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ from trifuse.encoder.types import Vectors
 CUDA = "CUDAExecutionProvider"
 INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
 OUTPUTS = ("last_hidden_state", "token_embeddings")
+PARTS_INPUTS = ("input_ids", "position_ids", "part_ids")
+PARTS_OUTPUTS = ("global", "local")
 _DTYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 
 
@@ -34,7 +36,7 @@ class OnnxSession:
 
     def __init__(self, path: Path, device: Device) -> None:
         self._session = _start(path, device, require_one_runtime())
-        self._inputs = _inputs(self._session, path)
+        self._inputs = _inputs(self._session, path, INPUTS)
         self._output = _output(self._session, path)
 
     def run(self, ids: NDArray[np.int64], mask: NDArray[np.int64], types: NDArray[np.int64]) -> Vectors:
@@ -46,15 +48,70 @@ class OnnxSession:
         values = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
         if "position_ids" in self._inputs:
             values["position_ids"] = np.broadcast_to(np.arange(ids.shape[1]), ids.shape)
-        feed = {name: np.ascontiguousarray(values[name], dtype=dtype) for name, dtype in self._inputs.items()}
-        try:
-            tokens: Vectors = np.asarray(self._session.run([self._output], feed)[0], dtype=np.float32)
-        except Exception as error:  # onnxruntime's errors share no other base class
-            raise EncodingFailed(
-                f"the model failed on {ids.shape[0]} texts of {ids.shape[1]} tokens: {error}; if that "
-                "is its max_tokens, trifuse.json may promise too many"
-            ) from error
+        (tokens,) = _run(self._session, self._inputs, values, [self._output])
         return tokens
+
+
+class PartsSession:
+    """A graph from the token ids of all parts of documents to their vectors, on one device.
+
+    Args:
+        path: the ONNX graph.
+        device: where it runs, as with `OnnxSession`.
+
+    Raises:
+        RuntimeMissing, DeviceUnavailable: as `OnnxSession`.
+        ModelInvalid: the file isn't a graph of parts.
+    """
+
+    def __init__(self, path: Path, device: Device) -> None:
+        self._session = _start(path, device, require_one_runtime())
+        self._inputs = _inputs(self._session, path, PARTS_INPUTS)
+        outputs = {node.name: len(node.shape) for node in self._session.get_outputs()}
+        if "part_ids" not in self._inputs or [outputs.get(name) for name in PARTS_OUTPUTS] != [2, 3]:
+            raise ModelInvalid(
+                f"{path} takes {', '.join(self._inputs)} and gives {', '.join(outputs)}, but trifuse.json "
+                "names parts: such a graph takes input_ids, position_ids and part_ids, and gives global "
+                "(rows, dimension) and local (rows, parts, dimension)"
+            )
+
+    def run(
+        self, ids: NDArray[np.int64], positions: NDArray[np.int64], parts: NDArray[np.int64]
+    ) -> tuple[Vectors, Vectors]:
+        """(rows, length) token ids, positions and part numbers to the vectors of documents and of parts.
+
+        Args:
+            positions: of a token in its part, from 0.
+            parts: which part a token is of, from 1; 0 is padding.
+
+        Returns:
+            (rows, dim) and (rows, parts, dim) float32.
+
+        Raises:
+            EncodingFailed: as `OnnxSession.run`.
+        """
+        values = {"input_ids": ids, "position_ids": positions, "part_ids": parts}
+        documents, local = _run(self._session, self._inputs, values, PARTS_OUTPUTS)
+        return documents, local
+
+
+def _run(
+    session: Any,
+    inputs: Mapping[str, Any],
+    values: Mapping[str, NDArray[np.int64]],
+    outputs: Sequence[str],
+) -> list[Vectors]:
+    """Feed exactly the session's inputs."""
+    feed = {name: np.ascontiguousarray(values[name], dtype=dtype) for name, dtype in inputs.items()}
+    rows, length = values["input_ids"].shape
+    try:
+        found = session.run(list(outputs), feed)
+    except Exception as error:  # onnxruntime's errors share no other base class
+        raise EncodingFailed(
+            f"the model failed on {rows} texts of {length} tokens: {error}; if that "
+            "is its max_tokens, trifuse.json may promise too many"
+        ) from error
+    return [np.asarray(each, dtype=np.float32) for each in found]
 
 
 def _start(path: Path, device: Device, runtime: str) -> Any:
@@ -96,14 +153,14 @@ def _cuda_failed(device: Device, why: str) -> DeviceUnavailable:
     )
 
 
-def _inputs(session: Any, path: Path) -> Mapping[str, Any]:
-    """The session's inputs and the type of each."""
+def _inputs(session: Any, path: Path, names: Sequence[str]) -> Mapping[str, Any]:
+    """The session's inputs and the type of each, none but `names`."""
     found = {node.name: node.type for node in session.get_inputs()}
-    unknown = [f"{name}: {kind}" for name, kind in found.items() if name not in INPUTS or kind not in _DTYPES]
+    unknown = [f"{name}: {kind}" for name, kind in found.items() if name not in names or kind not in _DTYPES]
     if unknown or "input_ids" not in found:
         raise ModelInvalid(
             f"{path} takes {', '.join(unknown) or 'no input_ids'}; "
-            f"trifuse feeds integers as {', '.join(INPUTS)}"
+            f"trifuse feeds integers as {', '.join(names)}"
         )
     return {name: _DTYPES[kind] for name, kind in found.items()}
 

@@ -24,9 +24,9 @@ def pool(tokens: Vectors, mask: NDArray[np.int64], pooling: Literal["cls", "mean
 
 
 def unit_norm(vectors: Vectors) -> Vectors:
-    """Rows brought to unit norm; a row of zeros stays one (and is refused later)."""
+    """(..., dim) vectors brought to unit norm; a row of zeros stays one (and is refused later)."""
     with np.errstate(invalid="ignore"):  # infinity / infinity: such a row is refused later, too
-        norms = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+        norms = np.linalg.norm(vectors.astype(np.float64), axis=-1, keepdims=True)
         norms[norms == 0] = 1
         unit: Vectors = (vectors / norms).astype(np.float32)
     return unit

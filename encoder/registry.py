@@ -14,7 +14,7 @@ from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.unpack import fetch_model, model_folder
 
 if TYPE_CHECKING:
-    from trifuse.encoder.encode import OnnxEncoder
+    from trifuse.encoder.types import Encoder
 
 DEFAULT_ENCODER = "bge-small-en-v1.5-int8"
 GROUP = "trifuse.encoders"
@@ -120,8 +120,8 @@ def open_model(name_or_path: str) -> ModelFolder:
     return model
 
 
-def load_encoder(name_or_path: str, *, device: str = "cpu", threads: int | None = None) -> OnnxEncoder:
-    """Start a model.
+def load_encoder(name_or_path: str, *, device: str = "cpu", threads: int | None = None) -> Encoder:
+    """Start a model, of texts or of named parts.
 
     Args:
         name_or_path: a known name (`trifuse encoders list`), or a model's folder.
@@ -132,6 +132,11 @@ def load_encoder(name_or_path: str, *, device: str = "cpu", threads: int | None 
         ModelNotFound, ModelInvalid, DownloadFailed: there is no such model, or it can't be used.
         DeviceUnavailable, RuntimeMissing: it can't run on that device here.
     """
+    model = open_model(name_or_path)
+    if model.description.parts:
+        from trifuse.encoder.trial import TrialEncoder
+
+        return TrialEncoder(model, device=device, threads=threads)
     from trifuse.encoder.encode import OnnxEncoder
 
-    return OnnxEncoder(open_model(name_or_path), device=device, threads=threads)
+    return OnnxEncoder(model, device=device, threads=threads)

@@ -41,6 +41,7 @@ class EncoderSpace:
         query_tower: a hash of the graph that encodes queries, where it is another than the documents'; else
             "". It moves no document's vector, so that it is no part of `id`; it is of the spaces of vectors
             that were encoded as queries.
+        parts: the named parts that it takes; (): plain texts.
     """
 
     encoder: str
@@ -51,6 +52,7 @@ class EncoderSpace:
     normalized: bool
     similarity: Similarity
     query_tower: str = ""
+    parts: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -60,16 +62,31 @@ class EncoderSpace:
     def as_dict(self, role: Role = "document") -> dict[str, Any]:
         """What moves a text's vector in that role."""
         content = asdict(self)
-        tower = content.pop("query_tower")
+        tower, parts = content.pop("query_tower"), content.pop("parts")
+        if parts:
+            content["parts"] = list(parts)
         return {**content, "query_tower": tower} if tower and role == "query" else content
 
 
 @dataclass(frozen=True)
 class Space:
-    """The space of one vector field: an encoder's, and the template that its texts are made by."""
+    """The space of one vector field: an encoder's, and the template that its texts are made by.
+
+    Raises:
+        SpaceMismatch: the template has parts that the encoder doesn't take.
+    """
 
     encoder: EncoderSpace
     template: TextTemplate
+
+    def __post_init__(self) -> None:
+        unknown = sorted(set(self.template.parts) - set(self.encoder.parts))
+        if unknown:
+            taken = f"takes {', '.join(self.encoder.parts)}" if self.encoder.parts else "takes plain texts"
+            raise SpaceMismatch(
+                f"the texts have the parts {', '.join(unknown)}, but the encoder {self.encoder.encoder!r} "
+                f"{taken}: use an encoder of these parts (--encoder), or other parts (--text)"
+            )
 
     @property
     def id(self) -> str:
@@ -92,7 +109,13 @@ class Space:
             SpaceMismatch: the content doesn't have the id that stands beside it.
         """
         try:
-            encoder = EncoderSpace(**{**value["encoder"], "query_tower": value.get("query_tower", "")})
+            encoder = EncoderSpace(
+                **{
+                    **value["encoder"],
+                    "query_tower": value.get("query_tower", ""),
+                    "parts": tuple(value["encoder"].get("parts", ())),
+                }
+            )
             space = cls(encoder, TextTemplate.from_dict(value["template"]))
             named = value["id"]
         except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -106,6 +129,12 @@ class Space:
                 "it was edited by hand, or written by another version of trifuse"
             )
         return space
+
+
+def _no_field(field: str, known: Iterable[str]) -> SpaceMismatch:
+    return SpaceMismatch(
+        f"the mapping's _meta names no vector field {field!r}, but {sorted(known)}: name one"
+    )
 
 
 def _digest(content: Mapping[str, Any]) -> str:
@@ -174,12 +203,27 @@ def meta_serving(meta: Mapping[str, Any] | None, field: str) -> dict[str, Any]:
         SpaceMismatch: the index has no such vector field.
     """
     if field not in _fields(meta):
-        raise SpaceMismatch(
-            f"the mapping's _meta names no vector field {field!r}, but {sorted(_fields(meta))}: name one"
-        )
+        raise _no_field(field, _fields(meta))
     merged = dict(meta or {})
     merged["trifuse"] = {**merged["trifuse"], "serving": field}
     return merged
+
+
+def part_fields(meta: Mapping[str, Any] | None, field: str) -> dict[str, str]:
+    """The fields of single parts' own vectors, by part, in the space of the encoder of `field`.
+
+    Raises:
+        SpaceMismatch: what stands there can't be read, or there is no such field.
+    """
+    spaces = spaces_in_meta(meta)
+    if field not in spaces:
+        raise _no_field(field, spaces)
+    encoder = spaces[field].encoder
+    return {
+        space.template.parts[0]: name
+        for name, space in spaces.items()
+        if space.template.local and space.encoder == encoder
+    }
 
 
 def next_field(fields: Iterable[str], first: str) -> str:

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from trifuse.encoder.parts import join_parts
+
 Role = Literal["document", "query"]
 
 # C0 and C1 controls, and surrogates that no pair claims: nothing that a text can mean.
@@ -25,16 +27,32 @@ class TextTemplate:
         separator: what stands between two fields.
         max_chars: the text is cut to so many characters; None leaves the cut to the encoder's tokens.
         role: the prefix that the encoder applies: a past query is embedded as a query.
+        parts: for an encoder of parts, the part that each of `fields` belongs to; several may feed one. ():
+            a plain text.
+        local: the vector of its only part, and not of the whole document.
+
+    Raises:
+        ValueError: no field, not one part a field, or what parts can't be combined with.
     """
 
     fields: tuple[str, ...]
     separator: str = "\n"
     max_chars: int | None = None
     role: Role = "document"
+    parts: tuple[str, ...] = ()
+    local: bool = False
 
     def __post_init__(self) -> None:
         if not self.fields:
             raise ValueError("a text template needs at least one field, got none")
+        if self.parts and len(self.parts) != len(self.fields):
+            raise ValueError(
+                f"a template of {len(self.fields)} fields has {len(self.parts)} parts: name one for each"
+            )
+        if self.parts and self.max_chars is not None:
+            raise ValueError("max_chars doesn't go with parts: the encoder cuts each part by its tokens")
+        if self.local and len(set(self.parts)) != 1:
+            raise ValueError(f"a local vector is of one part, got {list(self.parts)}")
 
     def as_dict(self) -> dict[str, Any]:
         """The template as JSON, for a mapping's `_meta`."""
@@ -43,6 +61,8 @@ class TextTemplate:
             "separator": self.separator,
             "max_chars": self.max_chars,
             "role": self.role,
+            **({"parts": list(self.parts)} if self.parts else {}),
+            **({"local": True} if self.local else {}),
         }
 
     @classmethod
@@ -53,6 +73,8 @@ class TextTemplate:
             separator=value["separator"],
             max_chars=value["max_chars"],
             role=value["role"],
+            parts=tuple(value.get("parts", ())),
+            local=value.get("local", False),
         )
 
 
@@ -91,17 +113,31 @@ def _texts(source: Mapping[str, Any], path: Sequence[str]) -> Iterator[str]:
             yield str(value)
 
 
+def _cleaned(source: Mapping[str, Any], field: str) -> Iterator[str]:
+    return filter(None, (clean_text(text) for text in _texts(source, field.split("."))))
+
+
+def _parts(source: Mapping[str, Any], template: TextTemplate) -> dict[str, str]:
+    """The texts of the template's parts, in its order; "" where there is none."""
+    found: dict[str, dict[str, None]] = {}
+    for field, part in zip(template.fields, template.parts, strict=True):
+        text = "; ".join(dict.fromkeys(_cleaned(source, field)))
+        found.setdefault(part, {}).update({text: None} if text else {})
+    return {part: template.separator.join(texts) for part, texts in found.items()}
+
+
 def build_text(source: Mapping[str, Any], template: TextTemplate) -> str:
     """The text of a document: cleaned values of the template's fields; "" where it has none.
+
+    By a template of parts a text of parts (`trifuse.encoder.parts`), in which nothing stands twice in a part.
 
     >>> build_text({"title": "A", "arm": [{"name": "b"}, {"name": "c"}]}, TextTemplate(("title", "arm.name")))
     'A\\nb; c'
     """
-    parts = (
-        "; ".join(filter(None, (clean_text(text) for text in _texts(source, field.split(".")))))
-        for field in template.fields
-    )
-    text = template.separator.join(filter(None, parts))
+    if template.parts:
+        return join_parts(_parts(source, template), local=template.local)
+    found = ("; ".join(_cleaned(source, field)) for field in template.fields)
+    text = template.separator.join(filter(None, found))
     return text if template.max_chars is None else text[: template.max_chars].rstrip()
 
 

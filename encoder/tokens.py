@@ -28,6 +28,8 @@ class TextTokenizer:
 
     Raises:
         ModelInvalid: the file isn't a tokenizer, or has no such token.
+
+    `pad_id` is the token that the model was trained to see as padding.
     """
 
     def __init__(self, path: Path, max_tokens: int, *, separator: str = "") -> None:
@@ -35,7 +37,7 @@ class TextTokenizer:
             self._tokenizer = Tokenizer.from_file(str(path))
         except Exception as error:  # tokenizers raises nothing narrower
             raise ModelInvalid(f"{path} can't be read as a tokenizer: {error}") from error
-        self._pad_id = _pad_id(self._tokenizer)
+        self.pad_id = _pad_id(self._tokenizer)
         self._separator_id = self._tokenizer.token_to_id(separator) if separator else None
         if separator and self._separator_id is None:
             raise ModelInvalid(f"{path} has no token {separator!r}, which trifuse.json says parts a pair")
@@ -57,7 +59,7 @@ class TextTokenizer:
         """
         lengths = np.array([len(row) for row in rows])
         mask = np.arange(max(1, lengths.max()))[None, :] < lengths[:, None]
-        ids = np.full(mask.shape, self._pad_id, dtype=np.int64)
+        ids = np.full(mask.shape, self.pad_id, dtype=np.int64)
         types = np.zeros(mask.shape, dtype=np.int64)
         ids[mask] = np.concatenate([row.ids for row in rows])
         types[mask] = np.concatenate([row.type_ids for row in rows])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,15 @@ def data_dir() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no folder of real data at {folder}; name it in TRIFUSE_DATA")
     return folder
+
+
+@pytest.fixture(scope="session")
+def make_parts_model() -> Callable[..., Path]:
+    """`make_parts_model(folder, words, *, parts, positions, **description)`: see benchmarks/tiny_parts.py."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "benchmarks")
+        builder: Callable[..., Path] = importlib.import_module("tiny_parts").make_parts_model
+    return builder
 
 
 @pytest.fixture(scope="session", autouse=True)
