@@ -23,24 +23,21 @@ from trifuse.encoder.spaces import Space
 from trifuse.indexer.cursors import Shard, count_written, read_shards
 from trifuse.indexer.hints import Hint
 from trifuse.indexer.pending import Found, pages
-from trifuse.indexer.prepare import canonical, content_hash
 from trifuse.indexer.progress import Step
-from trifuse.indexer.reading import PATIENT, get_documents, refresh, search
+from trifuse.indexer.reading import PATIENT, get_documents, refresh
 from trifuse.indexer.retry import retrying
+from trifuse.indexer.sentences.kept import Kept, forget_kept, keep, read_kept
 from trifuse.indexer.sentences.origin import Origin
+from trifuse.indexer.sentences.parents import Place, named_parents
 from trifuse.indexer.sentences.texts import parent_of, source_fields
 from trifuse.indexer.sentences.write import SentenceWriter
-from trifuse.indexer.state import delete_state, get_state, put_state
 
-KIND = "sentences"
 PAGE = 100
 """Parents read and written at a time: their texts may be long."""
 
 COMPARE_EVERY_S = 3600.0
 
 _ROUNDS = 5
-_IDS = 1000
-_MOST_REFUSED = 1000
 
 _log = logging.getLogger(__name__)
 
@@ -71,24 +68,6 @@ class SentenceReport(msgspec.Struct, frozen=True):
         )
 
 
-class _State(msgspec.Struct):
-    """How far the sentences of one origin are kept.
-
-    Args:
-        shards: as in `Cursors`.
-        documents: how many parents there were when ids were compared, or later.
-        compared: when that was, seconds since 1970; 0 if never.
-        comparing: the last parent that was compared, of a comparison that didn't come to its end.
-        refused: parents that a sentence of was refused, by id and routing, each with the reason.
-    """
-
-    shards: dict[str, tuple[str, int]] = {}
-    documents: int = 0
-    compared: float = 0.0
-    comparing: dict[str, str | None] | None = None
-    refused: list[tuple[str, str | None, str]] = []
-
-
 class Keeper:
     """Keeps the sentences of one concrete index."""
 
@@ -107,7 +86,6 @@ class Keeper:
         self._sentences = sentences
         self._writer = SentenceWriter(client, sentences, field, space, PATIENT)
         self._fields = source_fields(origin)
-        self._key = f"{origin.uuid}:{content_hash(canonical(msgspec.to_builtins(origin)))}"
         self._refused: dict[Hint, str] = {}
 
     @property
@@ -120,12 +98,10 @@ class Keeper:
     def run(self, *, full: bool) -> Iterator[Step]:
         """One pass; how far it is after each page, where it may be left to go on the next time."""
         if full:
-            delete_state(self._client, KIND, self._key)
-        kept = get_state(self._client, KIND, self._key)
-        state = _State() if kept is None else msgspec.convert(kept, _State)
-        self._refused = {(parent, routing): reason for parent, routing, reason in state.refused}
-        changed = self._changed(state)
-        starts = [(shard, shard.after(state.shards)) for shard in changed]
+            forget_kept(self._client, self._origin)
+        kept = read_kept(self._client, self._origin)
+        self._refused = kept.refusals()
+        starts = self._changed(kept)
         total = sum(count_written(self._client, self._index, shard, after) for shard, after in starts)
         done = 0
         for shard, after in starts:
@@ -140,22 +116,25 @@ class Keeper:
                 size=PAGE,
             ):
                 self._write(page)
-                self._keep(state, shard, page[-1].seq_no)
+                kept.reach(shard, page[-1].seq_no)
+                self._keep(kept)
                 done += len(page)
                 yield Step("splitting", self._sentences, max(total, done), done)
-            self._keep(state, shard, shard.checkpoint)
+            kept.reach(shard, shard.checkpoint)
+            self._keep(kept)
         documents = self._documents()
-        due = not 0 <= time.time() - state.compared < COMPARE_EVERY_S
-        if due or state.comparing or documents < state.documents:
-            for last in self._compare(state.comparing):
-                state.comparing = last
-                self._put(state, state.documents)
+        due = not 0 <= time.time() - kept.compared < COMPARE_EVERY_S
+        if due or kept.comparing or documents < kept.documents:
+            for last in self._compare(kept.comparing):
+                kept.comparing = last
+                self._keep(kept)
                 yield Step("splitting", self._sentences, total, total)
             self._let_go()
-            state.compared, state.comparing = time.time(), None
-            self._put(state, documents)
-        elif documents != state.documents:
-            self._put(state, documents)
+            kept.compared, kept.comparing, kept.documents = time.time(), None, documents
+            self._keep(kept)
+        elif documents != kept.documents:
+            kept.documents = documents
+            self._keep(kept)
         if self._refused:
             _log.warning(
                 "%d documents of %s have sentences that were refused: %s",
@@ -164,22 +143,19 @@ class Keeper:
                 self.report.reason,
             )
 
-    def _changed(self, state: _State) -> list[Shard]:
-        """The shards that were written to since; a search now sees their writes up to the checkpoint."""
-        found = read_shards(self._client, self._index)
-        changed = [shard for shard in found if shard.checkpoint > shard.after(state.shards)]
+    def _changed(self, kept: Kept) -> list[tuple[Shard, int]]:
+        """The shards that were written to since, and up to where they were read.
+
+        A search now sees their writes up to the checkpoint.
+        """
+        found = ((shard, shard.after(kept.shards)) for shard in read_shards(self._client, self._index))
+        changed = [(shard, after) for shard, after in found if shard.checkpoint > after]
         if changed:
             refresh(self._client, self._index)
         return changed
 
-    def _keep(self, state: _State, shard: Shard, seq_no: int) -> None:
-        state.shards[str(shard.number)] = (shard.history, seq_no)
-        self._put(state, state.documents)
-
-    def _put(self, state: _State, documents: int) -> None:
-        state.documents = documents
-        state.refused = [(*hint, reason) for hint, reason in self._refused.items()][:_MOST_REFUSED]
-        put_state(self._client, KIND, self._key, msgspec.to_builtins(state), index=self._index)
+    def _keep(self, kept: Kept) -> None:
+        keep(self._client, self._origin, kept, self._refused)
 
     def _write(self, page: Sequence[Found]) -> None:
         """Write the sentences of a page, and again of those parents that were written meanwhile."""
@@ -221,33 +197,14 @@ class Keeper:
     def _get(self, page: Sequence[Found], *, source: Sequence[str] | bool) -> list[dict[str, Any]]:
         return get_documents(self._client, self._index, [found.hint for found in page], source=source)
 
-    def _compare(self, after: dict[str, str | None] | None) -> Iterator[dict[str, str | None]]:
+    def _compare(self, after: Place | None) -> Iterator[Place]:
         """Remove the sentences of parents that are gone; the last of each page of parents."""
-        for parents in self._parents(after):
+        for parents in named_parents(self._client, self._sentences, after):
             items = self._get(parents, source=False)
             self._write(
                 [parent for parent, item in zip(parents, items, strict=True) if not item.get("found")]
             )
             yield {"id": parents[-1].id, "routing": parents[-1].routing}
-
-    def _parents(self, after: dict[str, str | None] | None) -> Iterator[list[Found]]:
-        """The parents after this one that the sentences name, page by page, as if they were gone."""
-        sources = [
-            {"id": {"terms": {"field": "parent_id"}}},
-            {"routing": {"terms": {"field": "parent_routing", "missing_bucket": True}}},
-        ]
-        composite: dict[str, Any] = {"size": _IDS, "sources": sources, **({"after": after} if after else {})}
-        body = {"size": 0, "aggs": {"parents": {"composite": composite}}}
-        refresh(self._client, self._sentences)
-        while True:
-            answer: Mapping[str, Any] = search(self._client, self._sentences, body)
-            found = (answer.get("aggregations") or {}).get("parents") or {}
-            keys = [bucket["key"] for bucket in found.get("buckets", ())]
-            if keys:
-                yield [Found(key["id"], key["routing"], -1, {}) for key in keys]
-            if len(keys) < _IDS:
-                return
-            composite["after"] = found["after_key"]
 
     def _documents(self) -> int:
         counted: dict[str, Any] = retrying(

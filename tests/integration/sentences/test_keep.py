@@ -22,6 +22,7 @@ from trifuse.indexer.sentences import (
     estimate,
     keep_sentences,
     keeper,
+    parents,
 )
 from trifuse.indexer.sentences.write import SENTENCE_TEMPLATE
 from trifuse.indexer.trial import TRIAL_TEMPLATE, Trial
@@ -220,7 +221,7 @@ def test_interrupted_between_pages_it_goes_on_there(
 def test_a_comparison_that_is_ended_early_goes_on_behind_the_parents_it_has_seen(
     client: OpenSearch, index_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeper, "_IDS", 2)
+    monkeypatch.setattr(parents, "_PAGE", 2)
     make(client, index_name)
     for number in range(6):
         put(client, index_name, str(number), body=f"Doc {number}.")
