@@ -6,7 +6,7 @@ What a worker did is read from the index, never from a queue: so nothing depends
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 import msgspec
@@ -16,12 +16,13 @@ from trifuse.encoder.spaces import Space
 from trifuse.indexer.attached import require_attached
 from trifuse.indexer.embedded import EmbeddedField
 from trifuse.indexer.errors import HintsUndelivered
-from trifuse.indexer.hints import Enqueue, queue_name
+from trifuse.indexer.followed import Followed, no_worker, unmoved
+from trifuse.indexer.hints import Enqueue
 from trifuse.indexer.leases import Leases
 from trifuse.indexer.reading import PATIENT
 from trifuse.indexer.retry import Retry
 from trifuse.indexer.scan import Pending, scan
-from trifuse.indexer.verdicts import Verdict, judge
+from trifuse.indexer.verdicts import judge
 
 CHECKED = 256
 """Documents that are looked at in one go: the oldest that were queued, which should be written first."""
@@ -53,33 +54,6 @@ class Patience(msgspec.Struct, frozen=True):
     retry: Retry = PATIENT
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
-
-
-class Followed(msgspec.Struct):
-    """What was seen while waiting.
-
-    Args:
-        found: documents that were found pending and queued.
-        embedded, emptied, failed, gone: what became of them.
-        stalled: why waiting ended early; "" where it didn't.
-    """
-
-    found: int = 0
-    embedded: int = 0
-    emptied: int = 0
-    failed: int = 0
-    gone: int = 0
-    stalled: str = ""
-
-    def count(self, verdicts: Iterable[Verdict]) -> None:
-        """Add documents that are done."""
-        for verdict in verdicts:
-            setattr(self, verdict, getattr(self, verdict) + 1)
-
-    @property
-    def done(self) -> int:
-        """Documents that need no waiting for any more."""
-        return self.embedded + self.emptied + self.failed + self.gone
 
 
 def follow(
@@ -166,7 +140,7 @@ class Follower:
                 self._patience.sleep(self._pause_s(self._now()))
         found_now = self.seen.found - before
         if found_now and self._this_look == last_look:
-            self.seen.stalled = _unmoved(found_now, self._target)
+            self.seen.stalled = unmoved(found_now, self._target)
             return False
         return found_now > 0
 
@@ -238,20 +212,3 @@ class Follower:
         if self._undelivered or self._listening is None or self._listening(target.space):
             return self._undelivered
         return no_worker(target.space)
-
-
-def _unmoved(count: int, target: EmbeddedField) -> str:
-    """What to say where a look finds what the one before found, in the same versions, though all was done."""
-    return (
-        f"{count} documents of the index {target.index!r} are pending in spite of all that workers do: "
-        "their ids and routings lead to other documents (half a surrogate pair in them?)"
-    )
-
-
-def no_worker(space: Space) -> str:
-    """What to say where nobody takes a space's tasks."""
-    return (
-        f"no worker is listening on the queue {queue_name(space.encoder)!r}: start one with "
-        f"`trifuse up --encoder {space.encoder.encoder}`, or with "
-        f"`TRIFUSE_ENCODER={space.encoder.encoder} celery -A trifuse.worker.app worker`"
-    )

@@ -20,7 +20,8 @@ from trifuse.indexer.cursors import forget_cursors
 from trifuse.indexer.embedded import QUERIES_PREFIX, EmbeddedField
 from trifuse.indexer.errors import IndexMissing
 from trifuse.indexer.failures import FAILED_INDEX, failure_pages, forget_actions
-from trifuse.indexer.follow import Followed, Patience, follow, no_worker
+from trifuse.indexer.follow import Patience, follow
+from trifuse.indexer.followed import Followed, no_worker
 from trifuse.indexer.hints import Enqueue, Hint
 from trifuse.indexer.progress import Step, Tell
 from trifuse.indexer.reading import refresh
