@@ -19,7 +19,7 @@ from trifuse.indexer.copying.blocks import block, give_settings, is_blocked, unb
 from trifuse.indexer.copying.check import content_faults, faults_of
 from trifuse.indexer.copying.copies import Copy, Standing, again, doors_among, keep_standing, taken
 from trifuse.indexer.copying.fill import catch_up
-from trifuse.indexer.copying.returning import settle_return
+from trifuse.indexer.copying.returning import settle_return, source_is_there
 from trifuse.indexer.cursors import read_shards
 from trifuse.indexer.errors import CopyRefused, ServerUnavailable
 
@@ -78,15 +78,18 @@ def revert(client: OpenSearch, copy: Copy) -> None:
     now = again(client, copy).standing
     if now.phase != "switching" or now.door != copy.standing.door:
         return
-    copy = keep_standing(client, copy, msgspec.structs.replace(now, door=now.door + 1))
+    shut = msgspec.structs.replace(now, door=now.door + 1)
+    copy = keep_standing(client, copy, shut)
     with contextlib.suppress(NotFoundError):  # without the copy nobody switches to it
         _new_door(client, copy)
         if has_moved(client, copy):
             _settle(client, copy)
             return
+    if again(client, copy).standing != shut:
+        return  # somebody has begun to switch anew, and needs the block
     if not now.blocked:
         unblock(client, copy.source)
-    keep_standing(client, copy, Standing("filling", copy.standing.door))
+    keep_standing(client, copy, Standing("filling", shut.door))
 
 
 def has_moved(client: OpenSearch, copy: Copy) -> bool:
@@ -137,5 +140,9 @@ def _move(client: OpenSearch, copy: Copy) -> None:
 
 
 def _settle(client: OpenSearch, copy: Copy) -> Copy:
-    now = again(client, copy).standing
-    return keep_standing(client, copy, msgspec.structs.replace(now, phase="switched"))
+    """Note that the alias has moved; whoever left off meanwhile may have taken the block off."""
+    if source_is_there(client, copy) and not is_blocked(client, copy.source):
+        block(client, copy.source)
+    now, known = again(client, copy).standing, copy.standing.switched_at
+    standing = msgspec.structs.replace(now, phase="switched", switched_at=now.switched_at or known)
+    return keep_standing(client, copy, standing)

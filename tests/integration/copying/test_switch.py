@@ -31,6 +31,7 @@ from trifuse.indexer.upkeep import keep_belongings
 Read = Callable[[str], dict[tuple[str, str | None], dict[str, Any]]]
 QUICK = Patience(poll_s=0.05, longest_poll_s=0.1)
 SWITCH = importlib.import_module("trifuse.indexer.copying.switch")
+COPIES = importlib.import_module("trifuse.indexer.copying.copies")
 LEFT = importlib.import_module("trifuse.indexer.copying.left")
 
 
@@ -305,3 +306,41 @@ def test_an_empty_index_and_empty_shards_are_switched_to(
     client.index(index=live, id="1", body={"title": "one"})
     assert complete(client, copy, enqueue, patience=QUICK).switched
     assert snapshot(live) == {("1", None): {"title": "one"}}
+
+
+def test_a_switch_that_began_anew_keeps_its_block(
+    client: OpenSearch, begun: Copy, live: str, enqueue: Enqueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One process leaves off a switch that was killed, while another takes it up: the alias moves once."""
+    complete(client, begun, enqueue, patience=QUICK, switch=False)
+    _kill_in_the_switch(client, begun, monkeypatch)
+    left = COPIES.again(client, begun)
+    new_door = SWITCH._new_door
+
+    def overtaken(given: OpenSearch, copy: Copy) -> None:
+        new_door(given, copy)
+        monkeypatch.setattr(SWITCH, "_new_door", new_door)
+        _kill_in_the_switch(client, begun, monkeypatch)  # as far as it has come by now
+
+    monkeypatch.setattr(SWITCH, "_new_door", overtaken)
+    SWITCH.revert(client, left)
+    with pytest.raises(AuthorizationException):
+        client.index(index=live, id="20", body={"title": "in neither"})
+    assert switch(client, begun).standing.phase == "switched"
+
+
+def test_the_source_takes_no_writes_after_a_switch_that_met_another_that_was_left_off(
+    client: OpenSearch, begun: Copy, live: str, enqueue: Enqueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The block was taken off in the last moment: it is back when the switch is done."""
+    complete(client, begun, enqueue, patience=QUICK, switch=False)
+    moves = SWITCH.moves
+
+    def opened(*given: Any, **named: Any) -> Any:
+        client.indices.put_settings(index=begun.source, body={"index.blocks.write": None})
+        return moves(*given, **named)
+
+    monkeypatch.setattr(SWITCH, "moves", opened)
+    assert switch(client, begun).standing.phase == "switched"
+    with pytest.raises(AuthorizationException):
+        client.index(index=begun.source, id="late", body={"title": "late"})
