@@ -27,7 +27,7 @@ from trifuse.indexer.counts import counts
 from trifuse.indexer.hints import Hint
 from trifuse.indexer.load import load
 from trifuse.indexer.readers import read_trials
-from trifuse.indexer.trial import TRIAL_TEMPLATE
+from trifuse.indexer.trial_parts import template_for
 from trifuse.worker.app import create_app
 from trifuse.worker.embedding import embed
 from trifuse.worker.enqueue import celery_enqueue
@@ -68,7 +68,8 @@ class Pipeline:
 
     def __init__(self, settings: Settings, metrics: Path) -> None:
         self._client = OpenSearch(settings.opensearch_url, timeout=60)
-        self._space = Space(describe_encoder(settings.encoder), TRIAL_TEMPLATE)
+        encoder = describe_encoder(settings.encoder)
+        self._space = Space(encoder, template_for(encoder))
         self._enqueue = celery_enqueue(create_app(settings))
         self._metrics = metrics
 

@@ -28,6 +28,7 @@ from trifuse.indexer.errors import HintsUndelivered, IndexNotOurs
 from trifuse.indexer.hints import Enqueue, needs_vector
 from trifuse.indexer.mapping import TRIAL_FIELDS, trial_mapping
 from trifuse.indexer.outcomes import require_unblocked
+from trifuse.indexer.part_fields import add_part_fields
 from trifuse.indexer.prepare import Prepared, batches, embedded_hash
 from trifuse.indexer.readers import Record, Rejection
 from trifuse.indexer.refresh import rare_refreshes
@@ -48,6 +49,7 @@ def load(
     dead_letter: Path | None = None,
     progress: Callable[[LoadReport], None] | None = None,
     sentences: bool = False,
+    part_vectors: Sequence[str] = (),
     limit: int | None = None,
     batch_items: int = 128,
     retry: Retry = Retry(),  # noqa: B008 - frozen
@@ -61,6 +63,7 @@ def load(
         dead_letter: the file for rejected records.
         progress: is called with the report so far after each batch.
         sentences: also write each sentence, into an index of its own.
+        part_vectors: parts whose own vectors are kept beside those of whole trials, by an encoder of parts.
         limit: stop after so many items.
         batch_items: records that are looked up and written together.
 
@@ -72,6 +75,7 @@ def load(
             the same again.
     """
     fresh = ensure_index(client, index, trial_mapping(space))
+    add_part_fields(client, index, part_vectors)
     loader = _Loader(client, index, space, enqueue, dead_letter, sentences, retry)
     used_before = frozenset() if fresh else _fields_in_use(client, index, retry)
     with ExitStack() as stack:
@@ -153,7 +157,7 @@ class _Loader:
             else:
                 self.report.indexed += 1
                 written.append(trial)
-        for target in self._targets:  # two while the index is being embedded anew
+        for target in self._targets:  # two while the index is being embedded anew; those of parts
             pending = [trial.id for trial in written if self._is_pending(trial, marks[trial.id], target)]
             self._hint(self._index, target.field, target.space, pending)
 

@@ -16,16 +16,19 @@ from trifuse.deploy.cli.common import (
     EncoderOption,
     JsonOption,
     OpenSearchOption,
+    PartVectorsOption,
     RedisOption,
     emit,
     fail,
     index_name,
+    key_parts,
     names_in,
     print_lines,
     terminable,
 )
 from trifuse.deploy.cli.queueing import queueing
 from trifuse.deploy.cli.sync import counts_of, end_sync, progress_bars
+from trifuse.deploy.cli.text_option import fields_and_parts
 from trifuse.deploy.config import Settings, opensearch_client, require_opensearch, resolve
 from trifuse.encoder.registry import describe_encoder, describe_model
 from trifuse.encoder.spaces import Space
@@ -33,6 +36,7 @@ from trifuse.indexer.attach import AttachPlan, apply_attach, plan_attach
 from trifuse.indexer.copying import begin
 from trifuse.indexer.copying.complete import CopyReport, complete
 from trifuse.indexer.hints import Enqueue
+from trifuse.indexer.part_fields import add_part_fields
 from trifuse.indexer.sentences import attach_sentences, estimate
 from trifuse.indexer.sync import SyncReport, sync
 
@@ -41,7 +45,12 @@ NameArgument = Annotated[
     typer.Argument(metavar="INDEX", help="The index, an alias or a data stream.", callback=index_name),
 ]
 TextOption = Annotated[
-    str, typer.Option("--text", help="Fields to embed, by their paths: title,sections.heading")
+    str,
+    typer.Option(
+        "--text",
+        help="Fields to embed, by their paths: title,sections.heading; for an encoder of parts those of "
+        "each part: title=name,context=body",
+    ),
 ]
 FieldOption = Annotated[
     str | None, typer.Option("--field", help="The vector field; trifuse_vector unless that is taken.")
@@ -78,6 +87,7 @@ def attach_command(
     alias: AliasOption = None,
     sentences: SentencesOption = False,
     filters: FiltersOption = None,
+    part_vectors: PartVectorsOption = False,
     accept_version_bump: BumpOption = False,
     dry_run: DryRunOption = False,
     wait: WaitOption = False,
@@ -94,8 +104,8 @@ def attach_command(
 
     Example: [bold]trifuse attach articles --text title,abstract --dry-run[/bold]
     """
-    paths, filtered = names_in(text), names_in(filters)
-    if not paths:
+    filtered = names_in(filters)
+    if not names_in(text):
         raise typer.BadParameter("name at least one field", param_hint="--text")
     if exact and copy:
         raise typer.BadParameter("--exact and --copy exclude each other", param_hint="--exact")
@@ -104,21 +114,25 @@ def attach_command(
     if filtered and not sentences:
         raise typer.BadParameter("only sentences (--sentences) repeat fields", param_hint="--filters")
     settings = resolve(opensearch=opensearch, redis=redis, broker=broker, encoder=encoder)
+    model = describe_model(settings.encoder)
+    vectors = describe_encoder(settings.encoder)
+    paths, parts = fields_and_parts(text, vectors)
+    own_vectors = key_parts(model) if part_vectors else ()
     client = require_opensearch(opensearch_client(settings), settings)
-    pair = describe_model(settings.encoder).pair_separator
     plan = plan_attach(
         client,
         index,
         paths,
-        describe_encoder(settings.encoder),
+        vectors,
         field=field,
         exact=exact,
         copy=copy,
         accept_version_bump=accept_version_bump,
         alias=alias,
-        separator=f" {pair} " if pair and len(paths) == 2 else "\n",
+        separator=f" {model.pair_separator} " if model.pair_separator and len(paths) == 2 else "\n",
+        parts=parts,
     )
-    split = estimate(client, index, plan.space.template.fields) if sentences and _is_read(plan) else None
+    split = estimate(client, index, _fields(plan)) if sentences and _is_read(plan) else None
     if not as_json:
         show_plan(plan, split)
     if dry_run or plan.refused:
@@ -128,7 +142,20 @@ def attach_command(
         if plan.refused:
             fail(_refusal(plan))
         return
-    _attach(client, plan, settings, filters=filtered if sentences else None, wait=wait, as_json=as_json)
+    _attach(
+        client,
+        plan,
+        settings,
+        filters=filtered if sentences else None,
+        parts=own_vectors,
+        wait=wait,
+        as_json=as_json,
+    )
+
+
+def _fields(plan: AttachPlan) -> tuple[str, ...]:
+    """The fields of the text, each once: one may be of two parts."""
+    return tuple(dict.fromkeys(plan.space.template.fields))
 
 
 def _is_read(plan: AttachPlan) -> bool:
@@ -149,15 +176,20 @@ def _attach(
     settings: Settings,
     *,
     filters: tuple[str, ...] | None,
+    parts: tuple[str, ...],
     wait: bool,
     as_json: bool,
 ) -> None:
-    """Do as planned, and queue what lacks its vector; with sentences where `filters` is a tuple."""
+    """Do as planned, and queue what lacks its vector; with sentences where `filters` is a tuple.
+
+    Vectors of parts come after the others: into a copy when it has been switched to.
+    """
     enqueue, listening = queueing(settings)
     if plan.mode == "copy" and not plan.attached:
-        _copy(client, plan, enqueue, listening, filters=filters, as_json=as_json)
+        _copy(client, plan, enqueue, listening, filters=filters, parts=parts, as_json=as_json)
         return
     apply_attach(client, plan)
+    add_part_fields(client, plan.name, parts)
     sentences = _add_sentences(client, plan.name, plan, filters)
     with progress_bars() as step:
         report = sync(client, plan.name, enqueue, wait=wait, listening=listening, progress=step)
@@ -175,8 +207,7 @@ def _add_sentences(
     """The names of the indexes of sentences; none where they aren't asked for."""
     if filters is None:
         return []
-    text = plan.space.template.fields
-    return attach_sentences(client, index, text=text, encoder=plan.space.encoder, filters=filters)
+    return attach_sentences(client, index, text=_fields(plan), encoder=plan.space.encoder, filters=filters)
 
 
 def _search_of(sentences: Iterable[str]) -> Iterator[str]:
@@ -191,6 +222,7 @@ def _copy(
     listening: Callable[[Space], bool],
     *,
     filters: tuple[str, ...] | None,
+    parts: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Make the copy, or go on with it, and switch the alias to it when it is complete."""
@@ -214,6 +246,9 @@ def _copy(
             ]
         )
     done = SyncReport(report.pending, report.embedded, report.skipped, report.failed)
+    if add_part_fields(client, alias, parts):
+        with progress_bars() as step:
+            done = sync(client, alias, enqueue, listening=listening, progress=step)
     end_sync(alias, done, waited=False)
 
 

@@ -17,6 +17,7 @@ import msgspec
 import typer
 from rich.console import Console
 
+from trifuse.encoder.description import ModelDescription
 from trifuse.indexer.names import name_fault
 
 OpenSearchOption = Annotated[
@@ -37,6 +38,12 @@ EncoderOption = Annotated[
 ]
 BumpOption = Annotated[
     bool, typer.Option("--accept-version-bump", help="Versions of documents may go up: no writer minds.")
+]
+PartVectorsOption = Annotated[
+    bool,
+    typer.Option(
+        "--part-vectors", help="By an encoder of parts: also the vector of each key attribute by itself."
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Machine-readable output on stdout.")]
 
@@ -88,6 +95,16 @@ def names_in(listed: str | None) -> tuple[str, ...]:
     ('title', 'abstract')
     """
     return tuple(name.strip() for name in (listed or "").split(",") if name.strip())
+
+
+def key_parts(model: ModelDescription) -> tuple[str, ...]:
+    """The key attributes of an encoder of parts; wrong usage for another."""
+    if not model.key_parts:
+        raise typer.BadParameter(
+            f"the encoder {model.name} has no parts: name one that has (--encoder, `trifuse encoders list`)",
+            param_hint="--part-vectors",
+        )
+    return model.key_parts
 
 
 @contextmanager

@@ -41,6 +41,7 @@ def list_command(as_json: JsonOption = False) -> None:
                 {
                     "name": model.name,
                     **{key: getattr(model.description, key) for key in _LIST_KEYS},
+                    "parts": model.description.parts,
                     "cached": model.cached,
                     "default": model.name == DEFAULT_ENCODER,
                     "space": model.space.id,
@@ -62,6 +63,12 @@ def list_command(as_json: JsonOption = False) -> None:
             model.space.id.removeprefix(f"{model.name}-"),
         )
     out.print(table)
+    for model in models:
+        if model.description.parts:
+            shown = (
+                f"{part.name} (context)" if part.context else part.name for part in model.description.parts
+            )
+            out.print(f"{model.name} takes parts: {', '.join(shown)}", markup=False, soft_wrap=True)
 
 
 def check_command(model: ModelArgument, device: DeviceOption = "cpu", as_json: JsonOption = False) -> None:
@@ -80,6 +87,7 @@ def check_command(model: ModelArgument, device: DeviceOption = "cpu", as_json: J
             f"space      {found.space.id}\n"
             f"provider   {found.provider}\n"
             f"vectors    {found.space.dimension} numbers, {found.space.pooling} pooling\n"
+            f"parts      {', '.join(found.space.parts) or 'none: plain texts'}\n"
             f"norms      {found.norms[0]:.6f} to {found.norms[1]:.6f}\n"
             f"parity     {found.parity:.2g} (largest difference between a text among others and alone)\n"
             f"queries    {_queries(found)}\n"

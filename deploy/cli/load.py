@@ -15,10 +15,12 @@ from trifuse.deploy.cli.common import (
     EncoderOption,
     JsonOption,
     OpenSearchOption,
+    PartVectorsOption,
     RedisOption,
     emit,
     fail,
     index_name,
+    key_parts,
     terminable,
 )
 from trifuse.deploy.cli.load_output import estimated, fail_rejected, progress_bar, tell
@@ -38,7 +40,7 @@ from trifuse.indexer.load import load
 from trifuse.indexer.readers import Record, Rejection, read_trials
 from trifuse.indexer.readers.read import STDIN, require_path
 from trifuse.indexer.report import LoadReport
-from trifuse.indexer.trial import trial_template
+from trifuse.indexer.trial_parts import template_for
 
 PathsArgument = Annotated[
     list[str], typer.Argument(metavar="PATH...", help="Files, folders or zips; - is standard input.")
@@ -62,6 +64,7 @@ def load_command(
     index: IndexOption,
     limit: LimitOption = None,
     sentences: SentencesOption = False,
+    part_vectors: PartVectorsOption = False,
     report: ReportOption = None,
     as_json: JsonOption = False,
     opensearch: OpenSearchOption = None,
@@ -91,8 +94,9 @@ def load_command(
         require_apart(report, paths)
     dead_letter = _dead_letter(index, report)
     settings = resolve(opensearch=opensearch, redis=redis, broker=broker, encoder=encoder)
-    template = trial_template(describe_model(settings.encoder).pair_separator)
-    space = Space(describe_encoder(settings.encoder), template)
+    model, vectors = describe_model(settings.encoder), describe_encoder(settings.encoder)
+    parts = key_parts(model) if part_vectors else ()
+    space = Space(vectors, template_for(vectors, model.pair_separator))
     items: Iterable[Record | Rejection] = read_trials(paths, stdin=sys.stdin.buffer)
     if sentences:
         items = estimated(items, limit, space.encoder)
@@ -115,6 +119,7 @@ def load_command(
                 dead_letter=dead_letter,
                 progress=show,
                 sentences=sentences,
+                part_vectors=parts,
                 limit=limit,
             )
             interrupted = False

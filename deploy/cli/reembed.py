@@ -26,6 +26,7 @@ from trifuse.deploy.cli.common import (
 from trifuse.deploy.cli.queueing import queueing
 from trifuse.deploy.cli.ranking import pinned_profiles
 from trifuse.deploy.cli.sync import progress_bars
+from trifuse.deploy.cli.text_option import fields_and_parts
 from trifuse.deploy.config import Settings, opensearch_client, require_opensearch, resolve
 from trifuse.encoder.registry import describe_encoder
 from trifuse.encoder.spaces import EncoderSpace
@@ -48,7 +49,12 @@ NameArgument = Annotated[
     str, typer.Argument(metavar="INDEX", help="The index, or an alias of one.", callback=index_name)
 ]
 TextOption = Annotated[
-    str | None, typer.Option("--text", help="Other fields to embed than now, by their paths: title,abstract")
+    str | None,
+    typer.Option(
+        "--text",
+        help="Other fields to embed than now, by their paths: title,abstract; for an encoder of parts those "
+        "of each part: title=name,context=body",
+    ),
 ]
 InPlaceOption = Annotated[
     bool, typer.Option("--in-place", help="Also of an alias: a second field in its index, and no copy.")
@@ -110,12 +116,14 @@ def reembed_command(
     if chosen:
         _step(client, index, chosen[0], settings, yes=yes, as_json=as_json)
         return
-    paths = tuple(path.strip() for path in (text or "").split(",") if path.strip())
+    vectors = _encoder(client, index, encoder, settings)
+    paths, parts = fields_and_parts(text, vectors)
     what = begin(
         client,
         index,
-        _encoder(client, index, encoder, settings),
+        vectors,
         text=paths,
+        parts=parts,
         in_place=in_place,
         accept_version_bump=accept_version_bump,
     )

@@ -20,7 +20,7 @@ from trifuse.encoder.registry import load_encoder
 from trifuse.encoder.spaces import Space
 from trifuse.encoder.types import Encoder
 from trifuse.indexer.hints import Enqueue
-from trifuse.indexer.trial import TRIAL_TEMPLATE
+from trifuse.indexer.trial_parts import template_for
 from trifuse.ranker import ClickStore, HybridRanker
 from trifuse.worker.enqueue import celery_enqueue
 from trifuse.worker.inspection import is_listening
@@ -58,7 +58,7 @@ class Stack:
     @property
     def space(self) -> Space:
         """The space of the trials' vectors."""
-        return Space(self.encoder.space, TRIAL_TEMPLATE)
+        return Space(self.encoder.space, template_for(self.encoder.space))
 
     @property
     def clicks(self) -> ClickStore:

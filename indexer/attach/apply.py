@@ -85,6 +85,8 @@ def _attach(client: OpenSearch, index: PlannedIndex, plan: AttachPlan) -> None:
 def _with_space(meta: Mapping[str, Any], plan: AttachPlan) -> dict[str, Any]:
     """`_meta` with the plan's space; where another process has attached since the look, the first holds."""
     for field, space in spaces_in_meta(meta).items():
+        if space.template.local:
+            continue
         if (field, space.id) != (plan.field, plan.space.id):
             raise AttachRefused(
                 f"it was attached to meanwhile, by {space.encoder.encoder} from "

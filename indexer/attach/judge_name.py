@@ -80,6 +80,8 @@ def judge_spaces(indexes: Sequence[IndexFacts], space: Space, request: Request) 
     """Whether an index has vectors already, and what to do where these are others."""
     for index in indexes:
         for field, found in spaces_in_meta(index.meta).items():
+            if found.template.local:
+                continue
             if found.id == space.id and request.field in (None, field):
                 yield Finding(
                     "ok", "attached", f"{index.name} has them in {field}: what lacks its vector gets it"
@@ -101,20 +103,21 @@ def judge_spaces(indexes: Sequence[IndexFacts], space: Space, request: Request) 
             break
 
 
-def judge_text(index: IndexFacts, request: Request) -> tuple[list[str], list[Finding]]:
-    """The paths of the text in `_source`, each once, and what was found of them."""
-    paths: list[str] = []
+def judge_text(index: IndexFacts, request: Request) -> tuple[list[tuple[str, str]], list[Finding]]:
+    """The paths of the text in `_source` with the part of each ("" without), each once; what was found."""
+    paths: list[tuple[str, str]] = []
     findings: list[Finding] = []
-    for name in request.text:
+    for name, part in zip(request.text, request.parts or [""] * len(request.text), strict=True):
         try:
             found: Resolved = resolve(name, index.mappings)
         except Wrong as wrong:
             findings.append(Finding("refused", "text", f"{index.name}: {wrong.what}", wrong.remedy))
             continue
-        paths.append(found.path)
+        paths.append((found.path, part))
         if found.note:
             findings.append(Finding("note", "text", f"{index.name}: {found.note}"))
     paths = list(dict.fromkeys(paths))
     if not findings:
-        findings.append(Finding("ok", "text", f"{index.name}: {', '.join(paths)}"))
+        shown = (f"{part}={path}" if part else path for path, part in paths)
+        findings.append(Finding("ok", "text", f"{index.name}: {', '.join(shown)}"))
     return paths, findings

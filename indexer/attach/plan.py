@@ -35,6 +35,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     Args:
         name: an index, an alias or a data stream.
         text: the fields that are embedded, as paths.
+        parts: for an encoder of parts, the part of each of these fields; else ().
         encoder: the space of the document encoder.
         mode: `in_place`; `exact`, without k-NN; or `copy`, into a new index.
         field: the vector field; None lets it be chosen.
@@ -49,6 +50,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     field: str | None = None
     accept_version_bump: bool = False
     alias: str | None = None
+    parts: tuple[str, ...] = ()
 
 
 class PlannedIndex(msgspec.Struct, frozen=True):
@@ -135,6 +137,7 @@ class AttachPlan(msgspec.Struct, frozen=True, kw_only=True):
             "alias": self.alias,
             "field": self.field,
             "text": list(self.space.template.fields),
+            **({"parts": list(parts)} if (parts := self.space.template.parts) else {}),
             "space": self.space.id,
             **{key: msgspec.to_builtins(getattr(self, key)) for key in ("indexes", "findings", "estimates")},
         }

@@ -44,6 +44,7 @@ def plan_attach(
     accept_version_bump: bool = False,
     alias: str | None = None,
     separator: str = "\n",
+    parts: Sequence[str] = (),
 ) -> AttachPlan:
     """What attaching would do to the index, or to all indexes behind an alias or a data stream.
 
@@ -56,10 +57,12 @@ def plan_attach(
             the plan is of this alias.
         accept_version_bump: the owner knows that versions of documents go up.
         separator: what stands between two fields in a text.
+        parts: for an encoder of parts, the part of each field of `text`.
 
     Raises:
         IndexMissing: nothing has that name.
-        ValueError: no text field is given, or both `exact` and `copy`.
+        SpaceMismatch: the encoder doesn't take these parts.
+        ValueError: no text field is given, or not one part a field, or both `exact` and `copy`.
     """
     if exact and copy:
         raise ValueError("exact and copy exclude each other: give one of them")
@@ -71,13 +74,14 @@ def plan_attach(
         field=field,
         accept_version_bump=accept_version_bump,
         alias=alias,
+        parts=tuple(parts),
     )
     server = read_server(client)
     indexes = read_indexes(client, name)
     template, findings = _texts(indexes, request, separator)
     space = Space(encoder, template)
     if copy and (switched := _switched_to(client, name, indexes, space)):
-        return plan_attach(client, switched, text, encoder, copy=True, separator=separator)
+        return plan_attach(client, switched, text, encoder, copy=True, separator=separator, parts=parts)
     chosen, held = _field(indexes, space, request)
     findings = [*_judge(server, indexes, request, space, chosen, held), *findings]
     needed = disk_needed(server, [index for index in indexes if index.name not in held], request)
@@ -142,7 +146,7 @@ def _texts(
     indexes: Sequence[IndexFacts], request: Request, separator: str
 ) -> tuple[TextTemplate, list[Finding]]:
     """One template for all indexes: vectors of another one are in another space."""
-    paths: list[list[str]] = []
+    paths: list[list[tuple[str, str]]] = []
     findings: list[Finding] = []
     for index in indexes:
         found, said = judge_text(index, request)
@@ -158,7 +162,10 @@ def _texts(
             )
         )
     # Without any field that can be taken the plan is refused; it still says what was asked for.
-    return TextTemplate(tuple(paths[0] if paths and paths[0] else request.text), separator), findings
+    if not (paths and paths[0]):
+        return TextTemplate(request.text, separator, parts=request.parts), findings
+    named = tuple(part for _, part in paths[0] if part)
+    return TextTemplate(tuple(path for path, _ in paths[0]), separator, parts=named), findings
 
 
 def _field(indexes: Sequence[IndexFacts], space: Space, request: Request) -> tuple[str, list[str]]:

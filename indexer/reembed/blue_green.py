@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import replace
 
 from opensearchpy import OpenSearch
 
@@ -27,6 +26,7 @@ from trifuse.indexer.reembed.past_queries import (
     settle_past_queries,
 )
 from trifuse.indexer.reembed.stage import Next, decide
+from trifuse.indexer.reembed.texts import wanted_template
 
 
 def open_copy(client: OpenSearch, name: str) -> Copy | None:
@@ -34,8 +34,18 @@ def open_copy(client: OpenSearch, name: str) -> Copy | None:
     return next(iter(reversed(all_copies(client, name))), None)
 
 
-def begin_copy(client: OpenSearch, alias: str, encoder: EncoderSpace, *, text: tuple[str, ...] = ()) -> Next:
+def begin_copy(
+    client: OpenSearch,
+    alias: str,
+    encoder: EncoderSpace,
+    *,
+    text: tuple[str, ...] = (),
+    parts: tuple[str, ...] = (),
+) -> Next:
     """Make a copy for another encoder, or find that nothing or only a query tower is to be changed.
+
+    Args:
+        text, parts: as `begin_field` takes them.
 
     Raises:
         ReembedRefused: it is on its way to another space.
@@ -43,8 +53,8 @@ def begin_copy(client: OpenSearch, alias: str, encoder: EncoderSpace, *, text: t
     """
     held, copy = read_index(client, alias), open_copy(client, alias)
     stage, filling = held.stage, copy is not None and copy.standing.phase != "switched"
-    template = (copy.space if copy is not None and filling else stage.space).template
-    wanted = Space(encoder, replace(template, fields=text) if text else template)
+    present = (copy.space if copy is not None and filling else stage.space).template
+    wanted = Space(encoder, wanted_template(held, present, encoder, text=text, parts=parts))
     if copy is not None:
         if wanted.id == copy.space.id:
             return "resume" if filling else "switched"

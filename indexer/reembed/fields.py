@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import msgspec
 from opensearchpy import OpenSearch
@@ -15,8 +15,15 @@ from trifuse.indexer.embedded import EmbeddedField, field_of
 from trifuse.indexer.errors import IndexNotOurs
 from trifuse.indexer.failures import forget_failures
 from trifuse.indexer.mapping import marks_property, vector_property
-from trifuse.indexer.meta import change_meta
-from trifuse.indexer.reembed.stage import Stage, meta_begun, meta_done, meta_dropping, read_stage
+from trifuse.indexer.meta import change_meta, read_meta
+from trifuse.indexer.reembed.stage import (
+    Stage,
+    dropping_in_meta,
+    meta_begun,
+    meta_done,
+    meta_dropping,
+    read_stage,
+)
 from trifuse.indexer.take_out import take_out
 
 _SCRIPT = """
@@ -73,7 +80,8 @@ def add_field(client: OpenSearch, held: Held, space: Space) -> None:
 def drop_field(client: OpenSearch, held: Held, *, progress: Callable[[int], None] | None = None) -> int:
     """Take the field that isn't served out of use, then out of the documents; how many had a vector in it.
 
-    Interrupted, it goes on when it is called again.
+    With it go the vectors of single parts that its encoder made. Interrupted, it goes on when it is called
+    again.
 
     Args:
         progress: told how many documents are done, those included that have no text and only a mark.
@@ -89,14 +97,20 @@ def drop_field(client: OpenSearch, held: Held, *, progress: Callable[[int], None
     client.indices.refresh(index=held.name)
     vectors = int(client.count(index=held.name, body={"query": {"exists": {"field": field}}})["count"])
     done = 0
+    for name, space in dropping_in_meta(read_meta(client, held.name)).items():
+        for count in _empty(client, held, name):
+            done += count
+            if progress is not None:
+                progress(done)
+        forget_cursors(client, held.target(name, space))
+        forget_failures(client, held.uuid, name)
+    change_meta(client, held.name, meta_done)
+    return vectors
+
+
+def _empty(client: OpenSearch, held: Held, field: str) -> Iterator[int]:
+    """Take one field and its marks out of the documents; how many at a time."""
     marked = [{"exists": {"field": path}} for path in (field, space_path(field))]
     query = {"bool": {"should": marked, "minimum_should_match": 1}}
     params = {"field": field, "path": field.split(".")}
-    for count in take_out(client, held.name, query, _SCRIPT, params):
-        done += count
-        if progress is not None:
-            progress(done)
-    forget_cursors(client, held.target(stage.other, stage.other_space))
-    forget_failures(client, held.uuid, field)
-    change_meta(client, held.name, meta_done)
-    return vectors
+    yield from take_out(client, held.name, query, _SCRIPT, params)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import msgspec
 from opensearchpy import OpenSearch
@@ -27,6 +26,7 @@ from trifuse.indexer.reembed.past_queries import (
     settle_past_queries,
 )
 from trifuse.indexer.reembed.stage import Next, decide
+from trifuse.indexer.reembed.texts import wanted_template
 from trifuse.indexer.state import get_state
 from trifuse.indexer.sync import sync_field
 
@@ -40,12 +40,14 @@ def begin_field(
     encoder: EncoderSpace,
     *,
     text: tuple[str, ...] = (),
+    parts: tuple[str, ...] = (),
     accept_version_bump: bool = False,
 ) -> Next:
     """Do what another encoder asks for first: add a field for it, or name its query tower, or nothing.
 
     Args:
         text: the fields that are embedded; without any those that are now.
+        parts: for an encoder of parts, the part of each of these fields.
         accept_version_bump: the index's owner may see `_version` and `_seq_no` of the documents move.
 
     Returns:
@@ -62,10 +64,8 @@ def begin_field(
         held = read_index(client, name)
         stage = held.stage
     resumed = stage.other_space if stage.step == "filling" else None
-    template = (resumed or stage.space).template
-    if text:
-        template = replace(template, fields=text)
-    wanted = Space(encoder, template)
+    present = (resumed or stage.space).template
+    wanted = Space(encoder, wanted_template(held, present, encoder, text=text, parts=parts))
     what = decide(stage, wanted)
     if what == "begin":
         if not accept_version_bump and get_state(client, ATTACHED, held.uuid) is not None:

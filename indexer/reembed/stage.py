@@ -111,13 +111,29 @@ def meta_begun(meta: Mapping[str, Any], old: str, new: str, space: Space) -> dic
 
 
 def meta_dropping(meta: Mapping[str, Any], field: str) -> dict[str, Any]:
-    """`_meta` without a field that is going to be taken out of the documents; it says so."""
+    """`_meta` without a field that is going to be taken out of the documents; it says so.
+
+    With it go the vectors of single parts that its encoder made, unless another field has this encoder.
+    """
     fields = dict(ours_in(meta)["fields"])
     if field not in fields:
         return dict(meta)
     space = fields.pop(field)
-    note = {"dropping": {"field": field, "space": space}}
+    same = {name: found for name, found in fields.items() if found["encoder"] == space["encoder"]}
+    parts = same if all(found["template"].get("local") for found in same.values()) else {}
+    for name in parts:
+        del fields[name]
+    note = {"dropping": {"field": field, "space": space, **({"parts": parts} if parts else {})}}
     return meta_with(meta_with(meta, "fields", fields), "reembed", note)
+
+
+def dropping_in_meta(meta: Mapping[str, Any]) -> dict[str, Space]:
+    """The fields that are being taken out of the documents, each with the space that it had."""
+    note = (ours_in(meta).get("reembed") or {}).get("dropping") or {}
+    if not note:
+        return {}
+    found = {**note.get("parts", {}), note["field"]: note["space"]}
+    return {field: Space.from_dict(space) for field, space in found.items()}
 
 
 def meta_done(meta: Mapping[str, Any]) -> dict[str, Any]:

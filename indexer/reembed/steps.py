@@ -41,6 +41,7 @@ def begin(
     encoder: EncoderSpace,
     *,
     text: tuple[str, ...] = (),
+    parts: tuple[str, ...] = (),
     in_place: bool = False,
     accept_version_bump: bool = False,
 ) -> Next:
@@ -48,6 +49,7 @@ def begin(
 
     Args:
         text: the fields that are embedded; without any those that are now.
+        parts: for an encoder of parts, the part of each of these fields.
         in_place: a second field also where the name is an alias.
         accept_version_bump: in place, `_version` and `_seq_no` of an owner's documents may move.
 
@@ -67,8 +69,8 @@ def begin(
             "without --in-place"
         )
     if by_copy:
-        return begin_copy(client, name, encoder, text=text)
-    return begin_field(client, name, encoder, text=text, accept_version_bump=accept_version_bump)
+        return begin_copy(client, name, encoder, text=text, parts=parts)
+    return begin_field(client, name, encoder, text=text, parts=parts, accept_version_bump=accept_version_bump)
 
 
 def fill(

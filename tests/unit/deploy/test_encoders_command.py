@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import runpy
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import typer
@@ -51,11 +53,25 @@ def test_list_names_each_model_without_a_download(
         "pooling": "cls",
         "precision": "int8",
         "licence": "MIT",
+        "parts": [],
         "cached": False,
         "default": True,
         "space": models["bge-small-en-v1.5-int8"]["space"],
     }
     assert list(tmp_path.iterdir()) == []
+
+
+def test_list_shows_the_parts(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make_parts_model) -> None:
+    folder = make_parts_model(tmp_path / "theirs", {"a": (3.0, 4.0)}, name="theirs")
+    point = SimpleNamespace(name="theirs", value="theirs:model", load=lambda: lambda: folder)
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: [point])
+    status, output = run("list", "--json")
+    (model,) = json.loads(output)
+    assert status == 0
+    assert model["parts"][0] == {"name": "title", "max_tokens": 8, "context": False}
+    assert [part["name"] for part in model["parts"] if part["context"]] == ["context"]
+    shown = "theirs takes parts: title, intervention, condition, outcome, context (context)"
+    assert shown in run("list")[1]
 
 
 def test_list_as_a_table(run) -> None:

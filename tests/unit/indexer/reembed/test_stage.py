@@ -17,7 +17,14 @@ from trifuse.encoder.spaces import (
 )
 from trifuse.encoder.templates import TextTemplate
 from trifuse.indexer.errors import IndexNotOurs, ReembedRefused
-from trifuse.indexer.reembed.stage import decide, meta_begun, meta_done, meta_dropping, read_stage
+from trifuse.indexer.reembed.stage import (
+    decide,
+    dropping_in_meta,
+    meta_begun,
+    meta_done,
+    meta_dropping,
+    read_stage,
+)
 
 OLD = Space(EncoderSpace("old", "1", "fp32", "cls", 4, True, "cosine"), TextTemplate(("title",)))
 NEW = Space(EncoderSpace("new", "1", "fp32", "cls", 8, True, "cosine"), TextTemplate(("title",)))
@@ -98,3 +105,28 @@ def test_another_space_meanwhile_is_refused(meta: dict[str, object], wanted: Spa
     with pytest.raises(ReembedRefused) as caught:
         decide(read_stage("i", meta), wanted)
     assert remedy in str(caught.value)
+
+
+PARTED = replace(OLD.encoder, parts=("title",))
+OLD_PARTS = Space(PARTED, TextTemplate(("title",), parts=("title",)))
+OLD_TITLE = Space(PARTED, TextTemplate(("title",), parts=("title",), local=True))
+
+
+def test_vectors_of_parts_go_with_the_field_of_their_encoder() -> None:
+    meta = meta_with_space(meta_with_space(None, "a", OLD_PARTS), "a_title", OLD_TITLE)
+    switched = meta_serving(meta_begun(meta, "a", "b", NEW), "b")
+    dropping = meta_dropping(switched, "a")
+    assert spaces_in_meta(dropping) == {"b": NEW}
+    assert dropping_in_meta(dropping) == {"a_title": OLD_TITLE, "a": OLD_PARTS}
+    assert meta_dropping(dropping, "a") == dropping
+    stage = read_stage("i", dropping)
+    assert (stage.step, stage.other, stage.other_space) == ("dropping", "a", OLD_PARTS)
+    assert dropping_in_meta(meta_done(dropping)) == {}
+
+
+def test_vectors_of_parts_stay_while_their_encoder_does() -> None:
+    other = Space(PARTED, TextTemplate(("name",), parts=("title",)))
+    meta = meta_with_space(meta_with_space(None, "a", OLD_PARTS), "a_title", OLD_TITLE)
+    dropping = meta_dropping(meta_serving(meta_begun(meta, "a", "b", other), "b"), "a")
+    assert spaces_in_meta(dropping) == {"b": other, "a_title": OLD_TITLE}
+    assert dropping_in_meta(dropping) == {"a": OLD_PARTS}

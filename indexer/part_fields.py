@@ -1,0 +1,100 @@
+"""Vector fields of single parts: beside the vector of a whole document that of its title, condition, ..."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from opensearchpy import OpenSearch
+
+from trifuse.encoder.errors import SpaceMismatch
+from trifuse.encoder.marks import MARKS
+from trifuse.encoder.spaces import (
+    Space,
+    meta_serving,
+    meta_with_space,
+    next_field,
+    serving_field,
+    spaces_in_meta,
+)
+from trifuse.indexer.behind import Index, indexes_behind
+from trifuse.indexer.errors import IndexNotOurs
+from trifuse.indexer.mapping import marks_property, vector_property
+from trifuse.indexer.meta import change_meta
+
+
+def part_space(space: Space, part: str) -> Space:
+    """The space of one part's own vectors, of the encoder and the texts of `space`.
+
+    Raises:
+        SpaceMismatch: its texts have no such part.
+    """
+    template = space.template
+    fields = tuple(field for field, of in zip(template.fields, template.parts, strict=False) if of == part)
+    if not fields:
+        known = ", ".join(dict.fromkeys(template.parts)) or "no parts"
+        raise SpaceMismatch(f"the texts of the space {space.id!r} have {known}, and no part {part!r}")
+    return Space(space.encoder, replace(template, fields=fields, parts=(part,) * len(fields), local=True))
+
+
+def add_part_fields(client: OpenSearch, name: str, parts: Iterable[str]) -> list[str]:
+    """Give each index behind a name one more vector field a part; those that there are stay.
+
+    A part that an index's texts don't have is left out. Queries go by the field that they went by before.
+    Vectors are left to `sync`.
+
+    Args:
+        parts: such as `ModelDescription.key_parts`.
+
+    Returns:
+        The names of the new fields.
+
+    Raises:
+        IndexMissing: there is no such index.
+        IndexNotOurs: an index has no vectors.
+        SpaceMismatch: an index's vectors are of whole texts, or what stands in its `_meta` can't be read.
+    """
+    parts = list(parts)
+    if not parts:
+        return []
+    plans = [(index, *_missing(index, parts)) for index in indexes_behind(client, name)]
+    for index, field, spaces in plans:
+        if spaces:
+            _add(client, index, field, spaces)
+    return list(dict.fromkeys(new for _, _, spaces in plans for new in spaces))
+
+
+def _missing(index: Index, parts: Sequence[str]) -> tuple[str, dict[str, Space]]:
+    """The field that queries go by, and the fields of parts that an index lacks."""
+    spaces, serving = spaces_in_meta(index.meta), serving_field(index.meta)
+    if serving is None:
+        raise IndexNotOurs(
+            f"the index {index.name!r} has no vectors to add those of parts to: give it some with `trifuse "
+            "load` or `trifuse attach`"
+        )
+    space = spaces[serving]
+    if not space.template.parts:
+        raise SpaceMismatch(
+            f"the index {index.name!r} has vectors of whole texts, by {space.encoder.encoder!r}: only an "
+            "encoder of parts has vectors of parts"
+        )
+    known = {found.id for found in spaces.values()}
+    taken = {*index.properties}
+    missing: dict[str, Space] = {}
+    for part in parts:
+        if part in space.template.parts and (local := part_space(space, part)).id not in known:
+            new = next_field({*taken, *missing}, f"{serving}_{part}")
+            missing[new] = local
+    return serving, missing
+
+
+def _add(client: OpenSearch, index: Index, serving: str, spaces: Mapping[str, Space]) -> None:
+    def merged(meta: Mapping[str, Any]) -> dict[str, Any]:
+        found = dict(meta)
+        for field, space in spaces.items():
+            found = meta_with_space(found, field, space)
+        return meta_serving(found, serving)
+
+    properties = {field: vector_property(space, exact=not index.knn) for field, space in spaces.items()}
+    change_meta(client, index.name, merged, properties={**properties, MARKS: marks_property(spaces)})
