@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from trifuse.encoder.parts import Part
+from trifuse.encoder.tokens import TextTokenizer
 
 Ids = NDArray[np.int64]
 
@@ -60,3 +64,39 @@ def present(parts: Ids, count: int) -> NDArray[np.bool_]:
     """(rows, count) bool: which parts have a token, of (rows, length) part numbers."""
     found: NDArray[np.bool_] = (parts[:, :, None] == np.arange(1, count + 1)).any(axis=1)
     return found
+
+
+class PartsTokenizer:
+    """Documents of parts to packed tokens: each part by itself, with special tokens and a limit of its own.
+
+    Args:
+        path: a `tokenizer.json`.
+        parts: those that there are, in the order in which they are counted.
+
+    Raises:
+        ModelInvalid: the file isn't a tokenizer.
+    """
+
+    def __init__(self, path: Path, parts: Sequence[Part]) -> None:
+        by_limit = {limit: TextTokenizer(path, limit) for limit in {part.max_tokens for part in parts}}
+        self._tokenizers = {part.name: by_limit[part.max_tokens] for part in parts}
+        self._pad_id = next(iter(by_limit.values())).pad_id
+
+    def tokenize(self, items: Sequence[Mapping[str, str]]) -> tuple[list[Packed], NDArray[np.bool_]]:
+        """The tokens of each document, and which of its parts were cut: (n, parts) bool.
+
+        Args:
+            items: part to text; a part that isn't in it is missing.
+        """
+        tokens: list[list[tuple[int, Sequence[int]]]] = [[] for _ in items]
+        cut = np.zeros((len(items), len(self._tokenizers)), dtype=np.bool_)
+        for column, (name, tokenizer) in enumerate(self._tokenizers.items()):
+            rows = [row for row, parts in enumerate(items) if name in parts]
+            found, cut[rows, column] = tokenizer.tokenize([items[row][name] for row in rows])
+            for row, each in zip(rows, found, strict=True):
+                tokens[row].append((column + 1, each.ids))
+        return [pack(parts) for parts in tokens], cut
+
+    def pad(self, rows: Sequence[Packed]) -> Packed:
+        """Documents as one batch, padded on the right to the longest; its length is at least 1."""
+        return pad(rows, self._pad_id)

@@ -14,14 +14,13 @@ from trifuse.encoder.description import MODEL_FILE, TOKENIZER_FILE, ModelFolder
 from trifuse.encoder.devices import parse_device
 from trifuse.encoder.errors import ModelInvalid
 from trifuse.encoder.onnx import PartsSession
-from trifuse.encoder.packing import Packed, pack, pad, present
+from trifuse.encoder.packing import Packed, PartsTokenizer, present
 from trifuse.encoder.parts import LOCAL_MARK
 from trifuse.encoder.pooling import unit_norm
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.streams import WINDOW, Streams, default_budget
 from trifuse.encoder.templates import Role
 from trifuse.encoder.texts import as_all_parts, require_usable
-from trifuse.encoder.tokens import TextTokenizer
 from trifuse.encoder.types import Encoding, Vectors
 from trifuse.encoder.vectors import check_vectors, vector_faults
 
@@ -73,11 +72,7 @@ class TrialEncoder:
         self._device = parse_device(device)
         self._token_budget = token_budget or default_budget(model.description.precision, self._device)
         self._streams = Streams(self._device, threads)
-        path = model.path / TOKENIZER_FILE
-        limits = {part.max_tokens for part in model.description.parts}
-        by_limit = {limit: TextTokenizer(path, limit) for limit in limits}
-        self._tokenizers = {part.name: by_limit[part.max_tokens] for part in model.description.parts}
-        self._pad_id = next(iter(by_limit.values())).pad_id
+        self._tokenizer = PartsTokenizer(model.path / TOKENIZER_FILE, model.description.parts)
         self._session = PartsSession(model.path / MODEL_FILE, self._device)
         self._require_shape()
 
@@ -166,27 +161,15 @@ class TrialEncoder:
     def _batches(self, items: Sequence[Mapping[str, str]]) -> Iterator[_Batch]:
         """The batches that the documents were encoded in, as they get done."""
         for start in range(0, len(items), WINDOW):
-            rows, cut = self._tokenize(items[start : start + WINDOW])
+            rows, cut = self._tokenizer.tokenize(items[start : start + WINDOW])
             batches = list(token_batches([len(row.ids) for row in rows], self._token_budget))
             found = self._streams.map(self._run, ([rows[row] for row in batch] for batch in batches))
             for batch, (vectors, local, there) in zip(batches, found, strict=True):
                 yield _Batch(start + batch, vectors, local, there, cut[batch])
 
-    def _tokenize(self, items: Sequence[Mapping[str, str]]) -> tuple[list[Packed], NDArray[np.bool_]]:
-        """The tokens of each document, and which of its parts were cut: (n, parts) bool."""
-        names = self.space.parts
-        tokens: list[list[tuple[int, Sequence[int]]]] = [[] for _ in items]
-        cut = np.zeros((len(items), len(names)), dtype=np.bool_)
-        for column, name in enumerate(names):
-            rows = [row for row, parts in enumerate(items) if name in parts]
-            found, cut[rows, column] = self._tokenizers[name].tokenize([items[row][name] for row in rows])
-            for row, each in zip(rows, found, strict=True):
-                tokens[row].append((column + 1, each.ids))
-        return [pack(parts) for parts in tokens], cut
-
     def _run(self, rows: Sequence[Packed]) -> tuple[Vectors, Vectors, NDArray[np.bool_]]:
         """The vectors of documents and of parts, zero where there is no token; and which parts have some."""
-        batch = pad(rows, self._pad_id)
+        batch = self._tokenizer.pad(rows)
         vectors, local = self._session.run(*batch)
         there = present(batch.parts, len(self.space.parts))
         if self.space.normalized:
@@ -196,8 +179,8 @@ class TrialEncoder:
 
     def _require_shape(self) -> None:
         """Run one document, so that a graph that contradicts its description is refused before any work."""
-        rows, _ = self._tokenize([{self.space.parts[-1]: "trial"}])
-        vectors, local = self._session.run(*pad(rows, self._pad_id))
+        rows, _ = self._tokenizer.tokenize([{self.space.parts[-1]: "trial"}])
+        vectors, local = self._session.run(*self._tokenizer.pad(rows))
         expected = len(self.space.parts), self.space.dimension
         if vectors.shape[1:] != expected[1:] or local.shape[1:] != expected:
             raise ModelInvalid(
