@@ -18,7 +18,7 @@ from trifuse.encoder.errors import TrainingInvalid
 DIMENSIONS = (128, 256, 512, 768)
 """What a vector's dimension may be, beside the backbone's own."""
 
-_EPSILON = 1e-24
+_LEAST_SQUARE = 1e-12
 _START = 0.02
 
 
@@ -164,7 +164,8 @@ class PartsAttention(nn.Module):
 def unit(vectors: Tensor) -> Tensor:
     """Float32 vectors of unit norm; a vector of zeros stays one, and so does its gradient finite."""
     vectors = vectors.float()
-    return vectors * torch.rsqrt(vectors.square().sum(-1, keepdim=True) + _EPSILON)
+    # Not added: what writes ONNX graphs takes so small a number for zero, and leaves it out.
+    return vectors * vectors.square().sum(-1, keepdim=True).clamp(min=_LEAST_SQUARE).rsqrt()
 
 
 def _by_head(vectors: Tensor, heads: int) -> Tensor:
