@@ -138,10 +138,10 @@ def _joined(
     raw: bytes, parts: Mapping[str, msgspec.Raw], without: Collection[str], added: list[tuple[str, bytes]]
 ) -> bytes:
     """The document without some of its parts, and with others at its end."""
-    own = [(name, bytes(value)) for name, value in parts.items() if name not in without]
-    if len(own) < len(parts):
-        line = b",".join(msgspec.json.encode(name) + b":" + value for name, value in own)
-    else:
+    if parts.keys().isdisjoint(without):
         line = raw.strip()[1:-1].strip()
+    else:
+        own = ((name, bytes(value)) for name, value in parts.items() if name not in without)
+        line = b",".join(msgspec.json.encode(name) + b":" + value for name, value in own)
     tail = b",".join(msgspec.json.encode(name) + b":" + value for name, value in added)
     return one_line(b"{" + b",".join(part for part in (line, tail) if part) + b"}")

@@ -184,11 +184,13 @@ class _Pass:
 def _batches(pages: Iterator[list[RawHit]]) -> Iterator[list[RawHit]]:
     """Pages together, up to what is written at a time."""
     batch: list[RawHit] = []
+    size = 0
     for page in pages:
         batch += page
-        if len(batch) >= _BATCH or size_of(batch) >= PAGE_BYTES:
+        size += size_of(page)
+        if len(batch) >= _BATCH or size >= PAGE_BYTES:
             yield batch
-            batch = []
+            batch, size = [], 0
     if batch:
         yield batch
 
