@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 from opensearchpy import OpenSearch
+from opensearchpy.exceptions import TransportError
 
 from trifuse.indexer.copying.lenient import Own, decode
 from trifuse.indexer.cursors import Shard
@@ -24,11 +25,9 @@ from trifuse.indexer.reading import (
 from trifuse.indexer.retry import Retry, retrying
 
 _FIRST_PAGE = 10
-_LARGEST_PAGE = 100
-"""A server holds a whole page in memory, and only its answer tells how large the documents are."""
-
-_IDS_PAGE = 1_000
-"""Documents of a page without their sources."""
+_LARGEST_PAGE = 1_000
+_SMALL_HEAP = 2**30
+_HEAP_A_DOCUMENT = 10 * 2**20
 
 _AT_ONCE = Retry(retries=0)
 
@@ -98,7 +97,7 @@ def raw_pages(
     """
     if after >= shard.checkpoint:
         return
-    most = min(_LARGEST_PAGE if source else _IDS_PAGE, result_window(client, index))
+    most = min(_page_limit(client) if source else _LARGEST_PAGE, result_window(client, index))
     size = min(_FIRST_PAGE if source else most, most)
     numbers = 1  # of writes, for each of which that is still the last of its document
     while after < shard.checkpoint:
@@ -130,6 +129,26 @@ def raw_pages(
         if hits:
             size = next_size(size, size_of(hits) * size // len(hits), most=most)
             yield hits
+
+
+def page_limit(heap: int) -> int:
+    """Documents of a page at most, by the bytes of memory of the server's smallest node.
+
+    It holds a whole page, more than once, and only its answer tells how large the documents are: small ones
+    may be followed by a hundred of 2 MB, which take 600 MB.
+
+    >>> page_limit(2**30), page_limit(32 * 2**30)
+    (102, 1000)
+    """
+    return max(10, min(_LARGEST_PAGE, heap // _HEAP_A_DOCUMENT))
+
+
+def _page_limit(client: OpenSearch) -> int:
+    try:
+        nodes = client.nodes.info(metric="jvm")["nodes"].values()
+        return page_limit(min(int(node["jvm"]["mem"]["heap_max_in_bytes"]) for node in nodes))
+    except (TransportError, KeyError, ValueError):  # it may not be told to everybody
+        return page_limit(_SMALL_HEAP)
 
 
 def size_of(hits: Sequence[RawHit]) -> int:
