@@ -30,6 +30,7 @@ from trifuse.deploy.cli.text_option import fields_and_parts
 from trifuse.deploy.config import Settings, opensearch_client, require_opensearch, resolve
 from trifuse.encoder.registry import describe_encoder
 from trifuse.encoder.spaces import EncoderSpace
+from trifuse.indexer.errors import IndexMissing
 from trifuse.indexer.reembed import (
     Filled,
     abandon,
@@ -226,6 +227,9 @@ def _ask_to_delete(source: str, index: str) -> None:
         fail(f"{index!r} is as it was; --rollback still leads back")
 
 
+_KEYS = ("pending", "embedded", "skipped", "failed")
+
+
 def _tell(
     client: OpenSearch,
     index: str,
@@ -242,8 +246,12 @@ def _tell(
         before: the field that queries went by.
         given: the encoder as it was named: by its folder, it may be.
     """
-    stage = stage_of(client, index)
     counted = filled or Filled(0, 0, 0, 0)
+    try:
+        stage = stage_of(client, index)
+    except IndexMissing:  # it was the copy of an index that is gone, and was given up
+        emit({**dict.fromkeys(_KEYS, 0), "step": "none"}) if as_json else print_lines([said])
+        return
     if as_json:
         about: dict[str, Any] = {
             "step": stage.step,
@@ -251,8 +259,7 @@ def _tell(
             "encoder": stage.space.encoder.encoder,
             "failures": list(counted.failures),
         }
-        keys = ("pending", "embedded", "skipped", "failed")
-        emit({**{key: getattr(counted, key) for key in keys}, **about})
+        emit({**{key: getattr(counted, key) for key in _KEYS}, **about})
     else:
         print_lines([said])
     if left := left_in_old_space(client, index):

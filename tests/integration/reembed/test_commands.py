@@ -15,7 +15,10 @@ from typing import Any
 import pytest
 from opensearchpy import OpenSearch
 
-from trifuse.encoder.spaces import serving_field, spaces_in_meta
+from trifuse.encoder.registry import describe_encoder
+from trifuse.encoder.spaces import Space, serving_field, spaces_in_meta
+from trifuse.encoder.templates import TextTemplate
+from trifuse.indexer.copying import begin
 
 TRIFUSE = Path(sys.executable).with_name("trifuse")
 E5 = "e5-small-v2-int8"
@@ -215,3 +218,16 @@ def test_both_spaces_are_compared_before_the_switch(
         assert found["candidate"]["pending"] == 0
         done = run("reembed", name, "--abandon")
         assert done.returncode == 0, done.stderr
+
+
+def test_the_copy_of_an_index_that_is_gone_is_given_up(run: Run, client: OpenSearch, index_name: str) -> None:
+    """By its own name, for nothing else leads to it; it is said once, without an error."""
+    source, alias = f"{index_name}-v1", f"{index_name}-live"
+    client.indices.create(index=source, body={"aliases": {alias: {}}})
+    space = Space(describe_encoder(E5), TextTemplate(("title",)))
+    copy = begin(client, source, alias=alias, space_field=("trifuse_vector", space))
+    client.indices.delete(index=source)
+    done = run("reembed", copy.index, "--abandon", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout) == {"pending": 0, "embedded": 0, "skipped": 0, "failed": 0, "step": "none"}
+    assert not client.indices.exists(index=copy.index)
