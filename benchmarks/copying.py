@@ -2,12 +2,12 @@
 
     python benchmarks/copying.py [--documents 200000] [--rounds 5] [--json]
 
-with OPENSEARCH_URL naming a server that runs already, or else on one of its own with 4 GB of heap. It makes an
-index of one shard with so many small documents, seeded, and copies it into an index of the same settings in
-turn by `catch_up`, which fills the copies of `attach --copy` and `reembed`, and by `_reindex`, until the copy
-is refreshed; who goes first alternates, and the first pair warms up and isn't counted. Each copy must have
-every document. Printed are documents a second of both, their ratio, and the resident memory of this process
-over the documents that were copied, round by round.
+with OPENSEARCH_URL naming a server that runs already, or else on one of its own with 4 GB of heap. It makes
+an index of one shard with so many small documents, seeded, and copies it into an index of the same settings
+in turn by `catch_up`, which fills the copies of `attach --copy` and `reembed`, and by `_reindex`, until the
+copy is refreshed; who goes first alternates, and the first pair warms up and isn't counted. Each copy must
+have every document. Printed are documents a second of both, their ratio, and the resident memory of this
+process over the documents that were copied, round by round.
 """
 
 from __future__ import annotations
