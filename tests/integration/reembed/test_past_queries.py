@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from opensearchpy import OpenSearch
 from redis import Redis
 
 from trifuse.encoder.spaces import EncoderSpace, spaces_in_meta
-from trifuse.indexer.reembed import abandon, begin, fill, finish, switch
+from trifuse.indexer.errors import ReembedRefused
+from trifuse.indexer.reembed import abandon, begin, blue_green, fill, finish, switch
 from trifuse.ranker import ClickStore
 from trifuse.ranker.clicks.past_queries import queries_index
 from trifuse.ranker.clicks.settings import ClickSettings
@@ -72,3 +74,40 @@ def test_abandoning_takes_the_new_field_out_of_past_queries(
     abandon(client, titles)
     assert _fields(client, titles) == {"trifuse_vector"}
     assert _found(client, redis_client, titles, workers.old, "lamp") == {"0"}
+
+
+@pytest.mark.parametrize("end", ["finish", "abandon"])
+def test_an_end_that_was_killed_leaves_no_second_field_in_past_queries(
+    client: OpenSearch,
+    redis_client: Redis,
+    titles: str,
+    workers: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    end: str,
+) -> None:
+    """The index was deleted, and the process ended: the same command ends what is left, once."""
+    alias = f"{titles}-alias"
+    client.indices.put_alias(index=titles, name=alias)
+    _take(client, redis_client, alias, workers, "lamp", "0")
+    begin(client, alias, NEW)
+    fill(client, alias, workers, switch=end == "finish")
+    assert _fields(client, alias) == {"trifuse_vector", "trifuse_vector_2"}
+    step = {"finish": finish, "abandon": abandon}[end]
+
+    class Killed(BaseException):
+        pass
+
+    def killed(*_: Any) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(blue_green, "settle_past_queries", killed)
+        with pytest.raises(Killed):
+            step(client, alias)
+    assert step(client, alias) == 0
+    kept = "trifuse_vector_2" if end == "finish" else "trifuse_vector"
+    assert _fields(client, alias) == {kept}
+    encoder = workers.new if end == "finish" else workers.old
+    assert _found(client, redis_client, alias, encoder, "lamp") == {"0"}
+    with pytest.raises(ReembedRefused):
+        step(client, alias)
