@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import chain, count
 from typing import Any, Literal
 
@@ -92,6 +92,21 @@ class Space:
     def id(self) -> str:
         """The id that every embedded document carries."""
         return f"{self.encoder.encoder}-{_digest(self._content())}"
+
+    def of_part(self, part: str) -> Space:
+        """The space of one part's own vectors, of the same encoder and texts.
+
+        Raises:
+            SpaceMismatch: the texts have no such part.
+        """
+        of = zip(self.template.fields, self.template.parts, strict=False)
+        fields = tuple(field for field, name in of if name == part)
+        if not fields:
+            known = ", ".join(dict.fromkeys(self.template.parts)) or "no parts"
+            raise SpaceMismatch(f"the texts of the space {self.id!r} have {known}, and no part {part!r}")
+        return Space(
+            self.encoder, replace(self.template, fields=fields, parts=(part,) * len(fields), local=True)
+        )
 
     def _content(self) -> dict[str, Any]:
         return {"encoder": self.encoder.as_dict(self.template.role), "template": self.template.as_dict()}
@@ -210,7 +225,7 @@ def meta_serving(meta: Mapping[str, Any] | None, field: str) -> dict[str, Any]:
 
 
 def part_fields(meta: Mapping[str, Any] | None, field: str) -> dict[str, str]:
-    """The fields of single parts' own vectors, by part, in the space of the encoder of `field`.
+    """The fields of single parts' own vectors, by part: of the encoder and the texts of `field`.
 
     Raises:
         SpaceMismatch: what stands there can't be read, or there is no such field.
@@ -218,12 +233,10 @@ def part_fields(meta: Mapping[str, Any] | None, field: str) -> dict[str, str]:
     spaces = spaces_in_meta(meta)
     if field not in spaces:
         raise _no_field(field, spaces)
-    encoder = spaces[field].encoder
-    return {
-        space.template.parts[0]: name
-        for name, space in spaces.items()
-        if space.template.local and space.encoder == encoder
-    }
+    whole = spaces[field]
+    parts = () if whole.template.local else whole.template.parts
+    own = {whole.of_part(part).id: part for part in parts}
+    return {own[space.id]: name for name, space in spaces.items() if space.id in own}
 
 
 def next_field(fields: Iterable[str], first: str) -> str:

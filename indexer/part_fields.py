@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from opensearchpy import OpenSearch
@@ -22,20 +21,6 @@ from trifuse.indexer.behind import Index, indexes_behind
 from trifuse.indexer.errors import IndexNotOurs
 from trifuse.indexer.mapping import marks_property, vector_property
 from trifuse.indexer.meta import change_meta
-
-
-def part_space(space: Space, part: str) -> Space:
-    """The space of one part's own vectors, of the encoder and the texts of `space`.
-
-    Raises:
-        SpaceMismatch: its texts have no such part.
-    """
-    template = space.template
-    fields = tuple(field for field, of in zip(template.fields, template.parts, strict=False) if of == part)
-    if not fields:
-        known = ", ".join(dict.fromkeys(template.parts)) or "no parts"
-        raise SpaceMismatch(f"the texts of the space {space.id!r} have {known}, and no part {part!r}")
-    return Space(space.encoder, replace(template, fields=fields, parts=(part,) * len(fields), local=True))
 
 
 def add_part_fields(client: OpenSearch, name: str, parts: Iterable[str]) -> list[str]:
@@ -83,7 +68,7 @@ def _missing(index: Index, parts: Sequence[str]) -> tuple[str, dict[str, Space]]
     taken = {*index.properties}
     missing: dict[str, Space] = {}
     for part in parts:
-        if part in space.template.parts and (local := part_space(space, part)).id not in known:
+        if part in space.template.parts and (local := space.of_part(part)).id not in known:
             new = next_field({*taken, *missing}, f"{serving}_{part}")
             missing[new] = local
     return serving, missing

@@ -80,8 +80,7 @@ def add_field(client: OpenSearch, held: Held, space: Space) -> None:
 def drop_field(client: OpenSearch, held: Held, *, progress: Callable[[int], None] | None = None) -> int:
     """Take the field that isn't served out of use, then out of the documents; how many had a vector in it.
 
-    With it go the vectors of single parts that its encoder made. Interrupted, it goes on when it is called
-    again.
+    With it go the vectors of its parts. Interrupted, it goes on when it is called again.
 
     Args:
         progress: told how many documents are done, those included that have no text and only a mark.

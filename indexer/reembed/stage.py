@@ -15,7 +15,14 @@ from typing import Any, Literal
 import msgspec
 
 from trifuse.encoder.errors import SpaceMismatch
-from trifuse.encoder.spaces import Space, meta_serving, meta_with_space, serving_field, spaces_in_meta
+from trifuse.encoder.spaces import (
+    Space,
+    meta_serving,
+    meta_with_space,
+    part_fields,
+    serving_field,
+    spaces_in_meta,
+)
 from trifuse.indexer.errors import IndexNotOurs, ReembedRefused
 from trifuse.indexer.ours import meta_with, meta_without, ours_in
 
@@ -113,17 +120,17 @@ def meta_begun(meta: Mapping[str, Any], old: str, new: str, space: Space) -> dic
 def meta_dropping(meta: Mapping[str, Any], field: str) -> dict[str, Any]:
     """`_meta` without a field that is going to be taken out of the documents; it says so.
 
-    With it go the vectors of single parts that its encoder made, unless another field has this encoder.
+    With it go the vectors of its parts, unless they are of another field's texts too.
     """
     fields = dict(ours_in(meta)["fields"])
     if field not in fields:
         return dict(meta)
-    space = fields.pop(field)
-    same = {name: found for name, found in fields.items() if found["encoder"] == space["encoder"]}
-    parts = same if all(found["template"].get("local") for found in same.values()) else {}
-    for name in parts:
-        del fields[name]
-    note = {"dropping": {"field": field, "space": space, **({"parts": parts} if parts else {})}}
+    parts = set(part_fields(meta, field).values())
+    for other in fields:
+        if other != field:
+            parts -= set(part_fields(meta, other).values())
+    taken = {name: fields.pop(name) for name in sorted(parts)}
+    note = {"dropping": {"field": field, "space": fields.pop(field), **({"parts": taken} if taken else {})}}
     return meta_with(meta_with(meta, "fields", fields), "reembed", note)
 
 

@@ -146,13 +146,30 @@ def test_a_space_refuses_parts_that_the_encoder_lacks() -> None:
 
 
 def test_fields_of_single_parts() -> None:
-    title = Space(PARTED, TextTemplate(("brief_title",), parts=("title",), local=True))
-    old = Space(replace(PARTED, revision="r0"), TextTemplate(("brief_title",), parts=("title",), local=True))
-    meta = meta_with_space(None, "v", Space(PARTED, TEMPLATE))
-    meta = meta_with_space(meta_with_space(meta, "v_title", title), "old_title", old)
+    whole = Space(PARTED, TEMPLATE)
+    title = whole.of_part("title")
+    other_text = Space(PARTED, TextTemplate(("brief_title",), parts=("title",), local=True))
+    other_encoder = Space(replace(PARTED, revision="r0"), title.template)
+    meta: dict[str, Any] | None = None
+    for name, space in {"v": whole, "v_title": title, "a": other_text, "b": other_encoder}.items():
+        meta = meta_with_space(meta, name, space)
     assert part_fields(meta, "v") == {"title": "v_title"}
-    with pytest.raises(SpaceMismatch, match="'w', but \\['old_title', 'v', 'v_title'\\]"):
+    assert part_fields(meta, "v_title") == {}
+    assert part_fields(meta_with_space(None, "v", Space(PLAIN, TextTemplate(("a",)))), "v") == {}
+    with pytest.raises(SpaceMismatch, match=r"'w', but \['a', 'b', 'v', 'v_title'\]"):
         part_fields(meta, "w")
+
+
+def test_the_space_of_one_part() -> None:
+    local = Space(PARTED, TEMPLATE).of_part("title")
+    assert local.template == TextTemplate(
+        ("brief_title", "official_title"), parts=("title", "title"), local=True
+    )
+    assert build_text({"official_title": "A"}, local.template) == '\x1f{"title": "A"}'
+    with pytest.raises(SpaceMismatch, match="have title, condition, context, and no part 'sponsor'"):
+        Space(PARTED, TEMPLATE).of_part("sponsor")
+    with pytest.raises(SpaceMismatch, match="have no parts, and no part 'title'"):
+        Space(PLAIN, TextTemplate(("a",))).of_part("title")
 
 
 @pytest.fixture

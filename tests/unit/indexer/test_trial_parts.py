@@ -16,7 +16,6 @@ from trifuse.encoder.templates import TextTemplate, build_text, text_hash
 from trifuse.indexer.behind import Index
 from trifuse.indexer.errors import ReembedRefused
 from trifuse.indexer.mapping import sentence_mapping, trial_mapping
-from trifuse.indexer.part_fields import part_space
 from trifuse.indexer.prepare import embedded_hash
 from trifuse.indexer.reembed.texts import wanted_template
 from trifuse.indexer.sentences.origin import Origin, meta_with_origin
@@ -83,18 +82,6 @@ def test_the_template_that_an_encoder_goes_by() -> None:
     )
     with pytest.raises(SpaceMismatch, match="none of the parts sponsor, but title, intervention"):
         template_for(replace(PARTED, parts=("sponsor",)))
-
-
-def test_the_space_of_one_part() -> None:
-    local = part_space(Space(PARTED, parts_template()), "title")
-    assert local.template == TextTemplate(
-        ("brief_title", "official_title"), parts=("title", "title"), local=True
-    )
-    assert build_text({"official_title": "A"}, local.template) == '\x1f{"title": "A"}'
-    with pytest.raises(SpaceMismatch, match="no part 'sponsor'"):
-        part_space(Space(PARTED, parts_template()), "sponsor")
-    with pytest.raises(SpaceMismatch, match="no parts, and no part 'title'"):
-        part_space(Space(PLAIN, TRIAL_TEMPLATE), "title")
 
 
 def _index(mappings) -> Index:

@@ -107,7 +107,7 @@ def test_another_space_meanwhile_is_refused(meta: dict[str, object], wanted: Spa
     assert remedy in str(caught.value)
 
 
-PARTED = replace(OLD.encoder, parts=("title",))
+PARTED = replace(OLD.encoder, parts=("title", "context"))
 OLD_PARTS = Space(PARTED, TextTemplate(("title",), parts=("title",)))
 OLD_TITLE = Space(PARTED, TextTemplate(("title",), parts=("title",), local=True))
 
@@ -124,9 +124,11 @@ def test_vectors_of_parts_go_with_the_field_of_their_encoder() -> None:
     assert dropping_in_meta(meta_done(dropping)) == {}
 
 
-def test_vectors_of_parts_stay_while_their_encoder_does() -> None:
-    other = Space(PARTED, TextTemplate(("name",), parts=("title",)))
+def test_vectors_of_parts_stay_where_another_field_has_the_same_parts() -> None:
+    other = Space(PARTED, TextTemplate(("title", "body"), parts=("title", "context")))
     meta = meta_with_space(meta_with_space(None, "a", OLD_PARTS), "a_title", OLD_TITLE)
     dropping = meta_dropping(meta_serving(meta_begun(meta, "a", "b", other), "b"), "a")
     assert spaces_in_meta(dropping) == {"b": other, "a_title": OLD_TITLE}
     assert dropping_in_meta(dropping) == {"a": OLD_PARTS}
+    back = meta_dropping(meta_begun(meta, "a", "b", other), "b")
+    assert spaces_in_meta(back) == {"a": OLD_PARTS, "a_title": OLD_TITLE}
