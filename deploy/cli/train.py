@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,18 +14,31 @@ import typer
 from trifuse.deploy.cli.common import JsonOption, OpenSearchOption, emit, index_name
 from trifuse.deploy.cli.study_plots import PlotOption, check_plot
 from trifuse.deploy.cli.train_output import draw_loss, progress_bar, tell
+from trifuse.deploy.cli.train_trial2vec import trial2vec_command
+from trifuse.deploy.cli.training_options import (
+    DATA,
+    DEFAULT_CHECKPOINT,
+    RECIPE,
+    CheckpointOption,
+    LayersOption,
+    NameOption,
+    OutOption,
+    RateOption,
+    ResumeOption,
+    SaveOption,
+    SeedOption,
+    extra,
+    model_name,
+    require_room,
+)
 from trifuse.deploy.config import opensearch_client, require_opensearch, resolve
-from trifuse.encoder.description import DESCRIPTION_FILE
-from trifuse.encoder.errors import TrainingMissing
 
 if TYPE_CHECKING:
     from trifuse.deploy.cli.training_corpus import Corpus
     from trifuse.deploy.cli.training_data import TrainingData
     from trifuse.encoder.training import Step
 
-_DATA = {"rich_help_panel": "What to learn from"}
-_RECIPE = {"rich_help_panel": "How to train (without: the recipe's)"}
-_FILE: dict[str, Any] = {"exists": True, "dir_okay": False, **_DATA}
+_FILE: dict[str, Any] = {"exists": True, "dir_okay": False, **DATA}
 
 TriplesOption = Annotated[
     Path | None,
@@ -48,64 +60,40 @@ CorpusOption = Annotated[
 IndexOption = Annotated[
     str | None,
     typer.Option(
-        "--index", help="Mine BM25's negatives here. Without it: in a temporary index of the corpus.", **_DATA
-    ),
-]
-OutOption = Annotated[Path, typer.Option("--out", file_okay=False, help="The folder to put the model in.")]
-NameOption = Annotated[
-    str | None,
-    typer.Option("--name", help="The model's name, part of its space's id. Without it: the folder's."),
-]
-CheckpointOption = Annotated[
-    str,
-    typer.Option(
-        "--checkpoint",
-        help="Start from a Hugging Face checkpoint's folder, or from a model by name.",
-        **_RECIPE,
+        "--index", help="Mine BM25's negatives here. Without it: in a temporary index of the corpus.", **DATA
     ),
 ]
 SmallOption = Annotated[
     bool,
     typer.Option(
-        "--small", help="A recipe for two cores and a quarter of an hour. Without it: the paper's.", **_RECIPE
+        "--small", help="A recipe for two cores and a quarter of an hour. Without it: the paper's.", **RECIPE
     ),
 ]
-StepsOption = Annotated[int | None, typer.Option("--steps", help="Optimizer steps.", **_RECIPE)]
-WarmupOption = Annotated[int | None, typer.Option("--warmup-steps", help="Steps of warm-up.", **_RECIPE)]
-BatchOption = Annotated[int | None, typer.Option("--batch", help="Queries in a minibatch.", **_RECIPE)]
-RateOption = Annotated[float | None, typer.Option("--learning-rate", help="The highest.", **_RECIPE)]
+StepsOption = Annotated[int | None, typer.Option("--steps", help="Optimizer steps.", **RECIPE)]
+WarmupOption = Annotated[int | None, typer.Option("--warmup-steps", help="Steps of warm-up.", **RECIPE)]
+BatchOption = Annotated[int | None, typer.Option("--batch", help="Queries in a minibatch.", **RECIPE)]
 TokensOption = Annotated[
-    int | None, typer.Option("--document-tokens", help="Where documents are cut in training.", **_RECIPE)
-]
-LayersOption = Annotated[
-    int | None, typer.Option("--trained-layers", help="Train only so many upper layers.", **_RECIPE)
+    int | None, typer.Option("--document-tokens", help="Where documents are cut in training.", **RECIPE)
 ]
 CheckpointingOption = Annotated[
     bool,
-    typer.Option("--gradient-checkpointing", help="Less memory, a third more time.", **_RECIPE),
+    typer.Option("--gradient-checkpointing", help="Less memory, a third more time.", **RECIPE),
 ]
-SeedOption = Annotated[int, typer.Option("--seed", help="Of negatives, examples and dropout.", **_RECIPE)]
-ResumeOption = Annotated[
-    bool, typer.Option("--resume", help="Go on from the state in the folder, where there is one.")
-]
-SaveOption = Annotated[int, typer.Option("--save-every", min=1, help="Steps between two states.")]
-
-DEFAULT_CHECKPOINT = "bge-small-en-v1.5"
-STATE_FOLDER = "state"
 
 
 def register(app: typer.Typer) -> None:
     """Add the group."""
     group = typer.Typer(
-        name="train", help="Train models on your own log (extra: train).", no_args_is_help=True
+        name="train", help="Train models on your own log or trials (extra: train).", no_args_is_help=True
     )
     group.callback()(_group)
     group.command("lader")(lader_command)
+    group.command("trial2vec")(trial2vec_command)
     app.add_typer(group)
 
 
 def _group() -> None:
-    """Train models on your own judgements or clicks (pip install 'trifuse[train]')."""
+    """Train models on your own judgements, clicks or trials (pip install 'trifuse[train]')."""
 
 
 def lader_command(
@@ -143,9 +131,9 @@ def lader_command(
     Example: [bold]trifuse train lader --triples triples.train.tsv --out my-lader --small[/bold]
     """
     _require(triples, queries, qrels, corpus)
-    _require_room(out_folder, resume=resume)
+    require_room(out_folder, resume=resume)
     check_plot(plot)
-    with _extra():
+    with extra():
         from trifuse.encoder.training import SMALL, Recipe, train_lader
     given: dict[str, Any] = {
         "steps": steps,
@@ -190,15 +178,6 @@ def lader_command(
         tell(report, out_folder)
 
 
-def model_name(folder: Path) -> str:
-    """A name that a model may have, from its folder's.
-
-    >>> model_name(Path("My LADER (2)"))
-    'my-lader-2'
-    """
-    return re.sub(r"[^a-z0-9._]+", "-", folder.resolve().name.lower()).strip("-._")[:64] or "lader"
-
-
 def _require(triples: Path | None, queries: Path | None, qrels: Path | None, corpus: Path | None) -> None:
     """Wrong usage where neither way of giving examples is complete."""
     if triples is not None and qrels is not None:
@@ -207,30 +186,6 @@ def _require(triples: Path | None, queries: Path | None, qrels: Path | None, cor
         raise typer.BadParameter(
             "give --triples, or all of --queries, --qrels and --corpus", param_hint="--triples"
         )
-
-
-def _require_room(folder: Path, *, resume: bool) -> None:
-    """Wrong usage where hours of work would be overwritten."""
-    if (folder / DESCRIPTION_FILE).exists():
-        raise typer.BadParameter(
-            f"there is a model in {str(folder)!r} already: choose another folder", param_hint="--out"
-        )
-    if not resume and (folder / STATE_FOLDER).exists():
-        raise typer.BadParameter(
-            f"a run was begun in {str(folder)!r}: go on with --resume, or choose another folder",
-            param_hint="--out",
-        )
-
-
-@contextmanager
-def _extra() -> Iterator[None]:
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise TrainingMissing(
-            f"training needs {error.name}, which isn't installed: pip install 'trifuse[train]' (about 6 GB "
-            "with CUDA's libraries; serving the model needs none of it)"
-        ) from error
 
 
 def _data(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from safetensors import SafetensorError
 from transformers import AutoModel, AutoTokenizer
@@ -31,6 +31,7 @@ class Checkpoint:
         separator: the token that ends a text, which parts the texts of a pair.
         max_tokens: what the transformer takes.
         licence: of the checkpoint, where it is known.
+        pooling: how it makes one vector of a text, where it is known.
     """
 
     transformer: Any
@@ -38,6 +39,7 @@ class Checkpoint:
     separator: str
     max_tokens: int
     licence: str = ""
+    pooling: Literal["cls", "mean"] = "cls"
 
     def description(self, name: str, *, query_model: str) -> ModelDescription:
         """How two towers that were trained from it are described."""
@@ -93,6 +95,7 @@ def _rebuilt(name_or_path: str) -> Checkpoint:
         separator="[SEP]",
         max_tokens=model.description.max_tokens,
         licence=model.description.licence,
+        pooling=model.description.pooling,
     )
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from accelerate import Accelerator
 
 from trifuse.encoder.errors import CheckpointInvalid
-from trifuse.encoder.training.recipe import Recipe
 
 RECIPE_FILE = "recipe.json"
 
@@ -41,6 +40,23 @@ class History:
         self.loss, self.accuracy = list(state["loss"]), list(state["accuracy"])
 
 
+class Described(Protocol):
+    """A recipe of any training."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """What must be the same when a run is resumed, as JSON."""
+        ...
+
+
+class Counted(Protocol):
+    """A history of any training: accelerate keeps it by its `state_dict`."""
+
+    @property
+    def steps(self) -> int:
+        """How many steps were done."""
+        ...
+
+
 class SavedState:
     """The states of one run, of which the last whole one is kept.
 
@@ -51,7 +67,7 @@ class SavedState:
     """
 
     def __init__(
-        self, accelerator: Accelerator, folder: Path, recipe: Recipe, schedule: Any, history: History
+        self, accelerator: Accelerator, folder: Path, recipe: Described, schedule: Any, history: Counted
     ) -> None:
         self._accelerator = accelerator
         self._folder = folder

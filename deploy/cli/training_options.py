@@ -1,0 +1,78 @@
+"""What every `trifuse train` command has: its options, where its model goes, and the extra that it needs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trifuse.encoder.description import DESCRIPTION_FILE
+from trifuse.encoder.errors import TrainingMissing
+
+RECIPE = {"rich_help_panel": "How to train (without: the recipe's)"}
+DATA = {"rich_help_panel": "What to learn from"}
+
+OutOption = Annotated[Path, typer.Option("--out", file_okay=False, help="The folder to put the model in.")]
+NameOption = Annotated[
+    str | None,
+    typer.Option("--name", help="The model's name, part of its space's id. Without it: the folder's."),
+]
+CheckpointOption = Annotated[
+    str,
+    typer.Option(
+        "--checkpoint",
+        help="Start from a Hugging Face checkpoint's folder, or from a model by name.",
+        **RECIPE,
+    ),
+]
+RateOption = Annotated[float | None, typer.Option("--learning-rate", help="The highest.", **RECIPE)]
+LayersOption = Annotated[
+    int | None,
+    typer.Option("--trained-layers", help="Train only so many upper layers of the backbone.", **RECIPE),
+]
+SeedOption = Annotated[int, typer.Option("--seed", help="Of all that is drawn.", **RECIPE)]
+ResumeOption = Annotated[
+    bool, typer.Option("--resume", help="Go on from the state in the folder, where there is one.")
+]
+SaveOption = Annotated[int, typer.Option("--save-every", min=1, help="Steps between two states.")]
+
+DEFAULT_CHECKPOINT = "bge-small-en-v1.5"
+STATE_FOLDER = "state"
+
+
+def model_name(folder: Path, otherwise: str = "lader") -> str:
+    """A name that a model may have, from its folder's.
+
+    >>> model_name(Path("My LADER (2)"))
+    'my-lader-2'
+    """
+    return re.sub(r"[^a-z0-9._]+", "-", folder.resolve().name.lower()).strip("-._")[:64] or otherwise
+
+
+def require_room(folder: Path, *, resume: bool) -> None:
+    """Wrong usage where hours of work would be overwritten."""
+    if (folder / DESCRIPTION_FILE).exists():
+        raise typer.BadParameter(
+            f"there is a model in {str(folder)!r} already: choose another folder", param_hint="--out"
+        )
+    if not resume and (folder / STATE_FOLDER).exists():
+        raise typer.BadParameter(
+            f"a run was begun in {str(folder)!r}: go on with --resume, or choose another folder",
+            param_hint="--out",
+        )
+
+
+@contextmanager
+def extra() -> Iterator[None]:
+    """Say which extra is missing, where what is imported here isn't installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise TrainingMissing(
+            f"training needs {error.name}, which isn't installed: pip install 'trifuse[train]' (about 6 GB "
+            "with CUDA's libraries; serving the model needs none of it)"
+        ) from error

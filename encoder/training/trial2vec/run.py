@@ -1,0 +1,49 @@
+"""What both trainings of Trial2Vec need of accelerate, and of a state that is resumed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from accelerate import Accelerator
+from torch import nn
+
+from trifuse.encoder.errors import TrainingInvalid
+from trifuse.encoder.training.trainer import accelerator_here
+from trifuse.encoder.training.trial2vec.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class Run:
+    """What must be the same when a run is resumed: its recipe, and what it learns from."""
+
+    recipe: Recipe
+    learned_from: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Both as JSON."""
+        return self.recipe.as_dict() | dict(self.learned_from)
+
+
+def accelerator_for(batch: int) -> Accelerator:
+    """The processors at hand.
+
+    Raises:
+        TrainingInvalid: they can't share a minibatch.
+    """
+    accelerator = accelerator_here()
+    if batch % accelerator.num_processes:
+        raise TrainingInvalid(
+            f"batch={batch} can't be shared by {accelerator.num_processes} processes: give a multiple"
+        )
+    return accelerator
+
+
+def decayed(model: nn.Module, rate: float) -> list[dict[str, Any]]:
+    """The weights to train, for an optimizer: matrices decay, biases and norms don't."""
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    return [
+        {"params": [weight for weight in weights if weight.ndim > 1], "weight_decay": rate},
+        {"params": [weight for weight in weights if weight.ndim <= 1], "weight_decay": 0.0},
+    ]
