@@ -103,6 +103,26 @@ def test_attach_by_the_command(
     assert "trifuse_vector" not in found[2]
 
 
+def test_attach_by_a_copy(
+    client: OpenSearch, notes: str, done: Callable[..., Any], model: Path, worker_factory: Callable[..., Any]
+) -> None:
+    """The copy is switched to with the vectors of whole documents; those of parts follow."""
+    encoder = {"TRIFUSE_ENCODER": str(model)}
+    worker_factory(**encoder)
+    alias = f"{notes}-dense"
+    told = done(
+        "attach", notes, "--copy", "--text", "title=name,condition=label", "--part-vectors", **encoder
+    )
+    assert told["copy"]["switched"]
+    (copy,) = client.indices.get_alias(name=alias)
+    assert len(_spaces(client, copy)) == 3
+    synced = done("sync", alias, "--wait", **encoder)
+    assert (synced["pending"], synced["failed"]) == (0, 0)
+    source = client.get(index=alias, id="0")["_source"]
+    assert source["trifuse_vector"] == pytest.approx([3 / 10**0.5, 1 / 10**0.5, 0], abs=1e-6)
+    assert source["trifuse_vector_condition"] == pytest.approx([1, 0, 0])
+
+
 def test_attached_again_it_finds_its_field_and_adds_the_parts(
     client: OpenSearch, notes: str, parts_encoder: Encoder
 ) -> None:
