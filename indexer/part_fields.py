@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from opensearchpy import OpenSearch
+from opensearchpy.exceptions import RequestError
 
 from trifuse.encoder.errors import SpaceMismatch
 from trifuse.encoder.marks import MARKS
@@ -21,6 +22,7 @@ from trifuse.indexer.behind import Index, indexes_behind
 from trifuse.indexer.errors import IndexNotOurs
 from trifuse.indexer.mapping import marks_property, vector_property
 from trifuse.indexer.meta import change_meta
+from trifuse.indexer.retry import reason_of
 
 
 def add_part_fields(client: OpenSearch, name: str, parts: Iterable[str]) -> list[str]:
@@ -37,7 +39,7 @@ def add_part_fields(client: OpenSearch, name: str, parts: Iterable[str]) -> list
 
     Raises:
         IndexMissing: there is no such index.
-        IndexNotOurs: an index has no vectors.
+        IndexNotOurs: an index has no vectors, or its mapping takes no more fields.
         SpaceMismatch: an index's vectors are of whole texts, or what stands in its `_meta` can't be read.
     """
     parts = list(parts)
@@ -82,4 +84,10 @@ def _add(client: OpenSearch, index: Index, serving: str, spaces: Mapping[str, Sp
         return meta_serving(found, serving)
 
     properties = {field: vector_property(space, exact=not index.knn) for field, space in spaces.items()}
-    change_meta(client, index.name, merged, properties={**properties, MARKS: marks_property(spaces)})
+    try:
+        change_meta(client, index.name, merged, properties={**properties, MARKS: marks_property(spaces)})
+    except RequestError as error:
+        raise IndexNotOurs(
+            f"the mapping of the index {index.name!r} takes no vectors of parts: {reason_of(error)}; remedy "
+            "that, or leave out --part-vectors"
+        ) from error

@@ -11,10 +11,11 @@ import pytest
 from opensearchpy import OpenSearch
 
 from trifuse.encoder import Encoder, load_encoder
+from trifuse.encoder.errors import SpaceMismatch
 from trifuse.encoder.spaces import Space, serving_field, spaces_in_meta
 from trifuse.indexer.attach import apply_attach, detach, plan_attach
 from trifuse.indexer.attach.plan import AttachPlan
-from trifuse.indexer.errors import ReembedRefused
+from trifuse.indexer.errors import IndexNotOurs, ReembedRefused
 from trifuse.indexer.load import load
 from trifuse.indexer.part_fields import add_part_fields
 from trifuse.indexer.readers import Record
@@ -135,6 +136,25 @@ def test_attached_again_it_finds_its_field_and_adds_the_parts(
     )
     assert other.refused
     assert add_part_fields(client, notes, ["title"]) == []
+
+
+def test_a_mapping_without_room_for_them_stays_as_it_was(
+    client: OpenSearch, notes: str, parts_encoder: Encoder
+) -> None:
+    _attached(client, notes, parts_encoder)
+    before = client.indices.get_mapping(index=notes)
+    client.indices.put_settings(index=notes, body={"index.mapping.total_fields.limit": 10})
+    with pytest.raises(IndexNotOurs, match=r"Limit of total fields \[10\].*leave out --part-vectors"):
+        add_part_fields(client, notes, ["title", "condition"])
+    assert client.indices.get_mapping(index=notes) == before
+
+
+def test_vectors_of_parts_need_texts_of_parts(client: OpenSearch, notes: str, plain_encoder: Encoder) -> None:
+    with pytest.raises(IndexNotOurs, match="has no vectors to add those of parts to"):
+        add_part_fields(client, notes, ["title"])
+    apply_attach(client, plan_attach(client, notes, ["name"], plain_encoder.space, accept_version_bump=True))
+    with pytest.raises(SpaceMismatch, match="vectors of whole texts, by 'plain'"):
+        add_part_fields(client, notes, ["title"])
 
 
 def test_detaching_takes_out_the_vectors_of_parts_too(
