@@ -6,7 +6,9 @@ intervention's twice, the condition's three times, the outcome's four times and 
 
 from __future__ import annotations
 
+import gc
 import math
+import tracemalloc
 from itertools import combinations
 
 import numpy as np
@@ -325,3 +327,35 @@ def test_a_space_with_parts_refuses_an_encoder_without(parts, tiny) -> None:
         Space(tiny().space, template)
     with pytest.raises(SpaceMismatch, match="sponsor, but the encoder 'tiny-parts' takes title, "):
         Space(parts().space, TextTemplate(("sponsor",), parts=("sponsor",)))
+
+
+def test_e8_no_batch_holds_more_tokens_than_its_budget(parts, monkeypatch) -> None:
+    encoder = parts(token_budget=40)
+    shapes = []
+    run = encoder._session.run
+    monkeypatch.setattr(
+        encoder._session, "run", lambda ids, *rest: shapes.append(ids.shape) or run(ids, *rest)
+    )
+    encoder.encode_documents(
+        [{"title": "a " * (row % 6 + 1), "context": "b " * (row % 14 + 1)} for row in range(60)]
+    )
+    assert sum(rows for rows, _ in shapes) == 60
+    assert max(rows * length for rows, length in shapes) <= 40
+
+
+def test_e8_memory_is_flat_over_many_batches(parts) -> None:
+    encoder = parts(token_budget=40)
+    items = [{"title": "a " * (row % 6 + 1), "context": "b " * (row % 14 + 1)} for row in range(16)]
+
+    def held(calls: int) -> int:
+        for _ in range(calls):
+            encoder.encode(items, role="document")
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    held(10)
+    tracemalloc.start()
+    before = held(10)
+    after = held(200)
+    tracemalloc.stop()
+    assert after - before < 20_000
