@@ -19,9 +19,9 @@ TRIAL_PARTS: Mapping[str, tuple[str, ...]] = {
     "intervention": ("interventions.name",),
     "condition": ("conditions",),
     "outcome": ("primary_outcomes.measure",),
-    "context": ("brief_summary", "detailed_description", "eligibility", "keywords"),
+    "context": ("keywords", "brief_summary", "detailed_description", "eligibility"),
 }
-"""The fields of a trial's record that make each part, in their order."""
+"""The fields of a trial's record that make each part, in their order: what stands last is cut first."""
 
 
 def parts_template(parts: Sequence[str] = tuple(TRIAL_PARTS)) -> TextTemplate:

@@ -51,7 +51,7 @@ def test_the_parts_of_a_trial() -> None:
         "intervention": "Aspirin; None",
         "condition": "Headache; Migraine",
         "outcome": "Pain",
-        "context": "Summary.\nDescription.\n- Adults\npain",
+        "context": "pain\nSummary.\nDescription.\n- Adults",
     }
 
 
