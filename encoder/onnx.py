@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -175,3 +176,21 @@ def _output(session: Any, path: Path) -> str:
             "(rows, length, dimension): export the model without its pooling"
         )
     return str(named)
+
+
+def quantize_graph(source: Path, target: Path, *, kept: Iterable[str] = ()) -> None:
+    """Write a graph with weights of 8 bits, whose inputs are rounded as they come; needs the package onnx.
+
+    Args:
+        source: in float32.
+        target: where the other one is written.
+        kept: the names of nodes that stay in float32.
+    """
+    from onnxruntime.quantization import quantize_dynamic
+    from onnxruntime.quantization.shape_inference import quant_pre_process
+
+    with tempfile.TemporaryDirectory() as folder:
+        prepared = Path(folder) / "prepared.onnx"
+        # Its symbolic inference of shapes fails on graphs that torch writes.
+        quant_pre_process(str(source), str(prepared), skip_symbolic_shape=True)
+        quantize_dynamic(prepared, target, per_channel=True, reduce_range=True, nodes_to_exclude=list(kept))

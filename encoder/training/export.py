@@ -83,7 +83,20 @@ def export_graph(tower: Any, path: Path) -> None:
         ExportFailed: it can't be written as a graph.
     """
     names = ["input_ids", "attention_mask", *(["token_type_ids"] if segments(tower) else [])]
-    example = tuple(torch.ones((2, 8), dtype=torch.int64) for _ in names)
+    write_graph(_LastLayer(tower), path, inputs=names, outputs=[_OUTPUT])
+
+
+def write_graph(module: nn.Module, path: Path, *, inputs: Sequence[str], outputs: Sequence[str]) -> None:
+    """Write a module as an ONNX graph, in one file.
+
+    Args:
+        inputs: the names of its arguments: (rows, length) int64 each, both free.
+        outputs: the names of what it returns.
+
+    Raises:
+        ExportFailed: it can't be written as a graph.
+    """
+    example = tuple(torch.ones((2, 8), dtype=torch.int64) for _ in inputs)
     axes = {0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC}
     quiet = logging.getLogger("torch.onnx")
     level = quiet.level
@@ -92,34 +105,45 @@ def export_graph(tower: Any, path: Path) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             program = torch.onnx.export(
-                _Positional(tower, names).eval(),
+                _Positional(module, inputs).eval(),
                 example,
-                input_names=names,
-                output_names=[_OUTPUT],
-                dynamic_shapes=(tuple(axes for _ in names),),
+                input_names=list(inputs),
+                output_names=list(outputs),
+                dynamic_shapes=(tuple(axes for _ in inputs),),
                 dynamo=True,
                 verbose=False,
             )
             if program is None:
-                raise ExportFailed(f"torch made no graph of a {type(tower).__name__}")
+                raise ExportFailed(f"torch made no graph of a {type(module).__name__}")
             program.save(str(path), external_data=False)
     except torch.onnx.errors.OnnxExporterError as error:
-        raise ExportFailed(f"a {type(tower).__name__} can't be written as an ONNX graph: {error}") from error
+        raise ExportFailed(f"a {type(module).__name__} can't be written as an ONNX graph: {error}") from error
     finally:
         quiet.setLevel(level)
 
 
-class _Positional(nn.Module):
-    """A transformer that takes tensors by their place, and gives its last layer."""
+class _LastLayer(nn.Module):
+    """A transformer that gives its last layer."""
 
-    def __init__(self, tower: Any, names: Sequence[str]) -> None:
+    def __init__(self, tower: Any) -> None:
         super().__init__()
         self.tower = tower
+
+    def forward(self, **tokens: Tensor) -> Tensor:
+        hidden: Tensor = self.tower(**tokens, return_dict=True)[0]
+        return hidden
+
+
+class _Positional(nn.Module):
+    """A module that takes tensors by their place."""
+
+    def __init__(self, module: nn.Module, names: Sequence[str]) -> None:
+        super().__init__()
+        self.module = module
         self.names = tuple(names)
 
-    def forward(self, *inputs: Tensor) -> Tensor:
-        hidden: Tensor = self.tower(**dict(zip(self.names, inputs, strict=True)), return_dict=True)[0]
-        return hidden
+    def forward(self, *inputs: Tensor) -> Any:
+        return self.module(**dict(zip(self.names, inputs, strict=True)))
 
 
 def lowest_cosine(towers: Towers, folder: Path, texts: Sequence[str] = ()) -> float:

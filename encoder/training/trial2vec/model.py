@@ -39,7 +39,8 @@ class Trial2Vec(nn.Module):
         form: of the attention.
 
     Raises:
-        TrainingInvalid: there is no such dimension, or the parts name two contexts or none but one.
+        TrainingInvalid: there is no such dimension, the parts name two contexts or none but one, or the
+            backbone has no positions for so long a part.
     """
 
     def __init__(
@@ -58,6 +59,12 @@ class Trial2Vec(nn.Module):
                 f"parts {', '.join(part.name for part in parts) or '()'}: expected a key attribute at least, "
                 "and one context at most"
             )
+        positions = int(backbone.config.max_position_embeddings) - first_position(backbone)
+        for part in parts:
+            if part.max_tokens > positions:
+                raise TrainingInvalid(
+                    f"part {part.name!r} has max_tokens {part.max_tokens}, the backbone {positions}"
+                )
         self.backbone = backbone
         self.parts = tuple(parts)
         self.pooling = pooling

@@ -9,10 +9,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from trifuse.encoder.packing import pack, pad
+from trifuse.encoder.packing import PartsTokenizer
 from trifuse.encoder.parts import Part
 from trifuse.encoder.templates import clean_text
-from trifuse.encoder.tokens import TextTokenizer
 
 
 class PackedTokens(NamedTuple):
@@ -35,16 +34,14 @@ class Packer:
     """
 
     def __init__(self, tokenizer: Path, parts: Sequence[Part]) -> None:
-        self._parts = [(part.name, TextTokenizer(tokenizer, part.max_tokens)) for part in parts]
+        self._names = [part.name for part in parts]
+        self._tokenizer = PartsTokenizer(tokenizer, parts)
 
     def tensors(self, trials: Sequence[Mapping[str, str]]) -> PackedTokens:
         """The tokens of trials, each a mapping from part to text; an empty or unknown part has none."""
-        tokens: list[list[tuple[int, Sequence[int]]]] = [[] for _ in trials]
-        for number, (name, tokenizer) in enumerate(self._parts, start=1):
-            texts = {row: clean_text(trial[name]) for row, trial in enumerate(trials) if name in trial}
-            filled = {row: text for row, text in texts.items() if text}
-            found, _ = tokenizer.tokenize(list(filled.values()))
-            for row, each in zip(filled, found, strict=True):
-                tokens[row].append((number, each.ids))
-        packed = pad([pack(parts) for parts in tokens], self._parts[0][1].pad_id)
-        return PackedTokens(*(torch.from_numpy(column) for column in packed))
+        rows, _ = self._tokenizer.tokenize([self._clean(trial) for trial in trials])
+        return PackedTokens(*(torch.from_numpy(column) for column in self._tokenizer.pad(rows)))
+
+    def _clean(self, trial: Mapping[str, str]) -> dict[str, str]:
+        texts = {name: clean_text(trial[name]) for name in self._names if name in trial}
+        return {name: text for name, text in texts.items() if text}

@@ -33,15 +33,15 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-@pytest.fixture
-def tokenizer_file(tmp_path: Path) -> Path:
+@pytest.fixture(scope="session")
+def tokenizer_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tokenizer of whole words, with BERT's special tokens and pairs."""
     vocabulary = {word: number for number, word in enumerate((*SPECIAL, *WORDS))}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))  # noqa: S106
     tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in SPECIAL])
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    path = tmp_path / "words.json"
+    path = tmp_path_factory.mktemp("tokenizer") / "words.json"
     tokenizer.save(str(path))
     return path
 
@@ -53,7 +53,7 @@ def make_model() -> Callable[..., Path]:
     return builder
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def bert() -> Callable[..., Any]:
     """`bert(seed, **config)`: random weights, the same for the same seed."""
 

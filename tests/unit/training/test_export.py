@@ -57,6 +57,7 @@ def test_both_towers_serve_what_was_trained(
         "document_prefix": "",
         "query_model": "query.onnx",
         "pair_separator": "[SEP]",
+        "parts": [],
         "licence": "MIT",
     }
     encoder = load_encoder(str(folder))
