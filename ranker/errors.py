@@ -7,6 +7,7 @@ TrifuseError
     │   ├── ProfileMissing      no profile, or no version of it, by that name
     │   └── ProfileNotNative    a profile that the server's own `hybrid` query can't rank by
     ├── IndexMissing        no index, alias or pattern by that name
+    ├── DocumentMissing     no document by that id, or none that has a vector
     ├── SearchRejected      OpenSearch refused the user's own query; its error is handed on
     ├── SearchUnavailable   OpenSearch didn't answer
     └── EvaluationError
@@ -48,6 +49,12 @@ class ProfileNotNative(ProfileError):
 
 class IndexMissing(RankerError):
     """No index, alias or pattern by that name."""
+
+    status = 404
+
+
+class DocumentMissing(RankerError):
+    """No document by that id, or none that has a vector."""
 
     status = 404
 

@@ -26,6 +26,7 @@ from trifuse.deploy.cli import (
     reembed,
     search,
     services,
+    similar,
     study,
     sync,
     train,
@@ -86,6 +87,7 @@ profile.register(app)
 reembed.register(app)
 search.register(app)
 services.register(app)
+similar.register(app)
 study.register(app)
 sync.register(app)
 train.register(app)
