@@ -222,7 +222,7 @@ def _copy(
     listening: Callable[[Space], bool],
     *,
     filters: tuple[str, ...] | None,
-    parts: tuple[str, ...],
+    parts: tuple[str, ...] = (),
     as_json: bool,
 ) -> None:
     """Make the copy, or go on with it, and switch the alias to it when it is complete."""
