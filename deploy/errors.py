@@ -5,6 +5,9 @@ TrifuseError
     ├── NotConfigured           no URL of a service was given, and `trifuse up` runs none
     ├── UnreadableCorpus        a collection of documents to train on can't be read, or lacks one
     ├── DemoFailed              the demonstration can't go on
+    ├── TrialsMissing           the extra `trials` isn't installed
+    ├── OutcomeInvalid          labels, or a model of outcomes, that can't be used
+    ├── MapInvalid              vectors that no picture can be drawn of
     └── LocalServiceError       a service that trifuse starts itself
         ├── JavaMissing         no full Java 21 or newer
         ├── PortInUse           a port that was asked for is taken
@@ -34,6 +37,18 @@ class UnreadableCorpus(DeployError):
 
 class DemoFailed(DeployError):
     """The demonstration can't go on: its input, or what it waits for, isn't there."""
+
+
+class TrialsMissing(DeployError):
+    """The extra `trials` isn't installed."""
+
+
+class OutcomeInvalid(DeployError):
+    """Labels that nothing can be learned from, or a model of outcomes that can't be used."""
+
+
+class MapInvalid(DeployError):
+    """Vectors that no picture can be drawn of."""
 
 
 class LocalServiceError(DeployError):

@@ -22,6 +22,7 @@ from trifuse.deploy.cli import (
     evaluate,
     fetch,
     load,
+    outcome,
     profile,
     reembed,
     search,
@@ -83,6 +84,7 @@ encoders.register(app)
 evaluate.register(app)
 fetch.register(app)
 load.register(app)
+outcome.register(app)
 profile.register(app)
 reembed.register(app)
 search.register(app)
