@@ -1,0 +1,121 @@
+"""How well trials find trials of their disease: Trial2Vec beside its baselines, its ablations, its parts.
+
+    python benchmarks/trial2vec.py --data DIR --table similarity --seed 0 --model trial2vec-small [--json]
+
+A proxy of the paper's protocol (Wang and Sun 2022): query trials of the test pool, each with the ten trials
+that TF-IDF finds nearest; relevant are those that share a rare MeSH term of their conditions
+(trial2vec_protocol.py). No method sees MeSH terms. Tables:
+
+    similarity  TF-IDF, BM25, word vectors, a flat encoder, means of chunks, whitening, SimCSE, --model
+    ablation    heads trained without the local loss, without exchanged titles, without the context
+    dimension   heads of 384, 256 and 128 dimensions
+    partial     --model, asked by single parts; and where no text names the disease
+    outcome     how trials ended, from their vectors (trial2vec_outcome.py)
+
+--model may be given several times, for the same model by other seeds: their values are averaged by query.
+`ablation` and `dimension` train their heads here, by the recipe of `trifuse train trial2vec --small` and the
+seeds --seeds (trial2vec_heads.py); that needs the extra `train`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from kept_encoder import FOLDER
+from rich.console import Console
+from trial2vec_data import corpus_file, told
+from trial2vec_lexical import Scores
+from trial2vec_methods import OURS, PARTIAL, Asked, ask, dense, lexical, ours, without_condition
+from trial2vec_protocol import HELD_OUT, POOLS
+from trial2vec_table import as_json, evaluation, values
+from trial2vec_vectors import Vectors
+
+from trifuse.encoder.errors import EncoderError
+from trifuse.indexer.readers import read_trials
+from trifuse.ranker.evaluation.report_tables import evaluation_table
+
+MODEL = "trial2vec-small"
+QUERIES = 500
+
+
+def scored(options: argparse.Namespace, asked: Asked) -> Mapping[str, Sequence[Scores]]:
+    """Method to its scores, ours first."""
+    models = options.model or [MODEL]
+    with Vectors(options.cache) as vectors:
+        if options.table == "similarity":
+            found = {OURS: ours(asked, vectors, models)}
+            return found | lexical(asked) | dense(asked, vectors, options.seed)
+        if options.table == "partial":
+            by_part = {
+                f"{OURS} by {name}": ours(asked, vectors, models, parts) for name, parts in PARTIAL.items()
+            }
+            return {OURS: ours(asked, vectors, models)} | by_part | without_condition(asked, vectors, models)
+    from trial2vec_heads import ABLATIONS, DIMENSIONS, head_scores
+
+    from trifuse.deploy.cli.training_trials import training_trials
+
+    variants = ABLATIONS if options.table == "ablation" else DIMENSIONS
+    learned = training_trials(read_trials([corpus_file(options.data)]), HELD_OUT)
+    return head_scores(asked, learned, variants, options.seeds, options.cache)
+
+
+def table(options: argparse.Namespace) -> None:
+    """Measure, and print."""
+    asked = ask(told([corpus_file(options.data)]), options.pool, options.queries, options.seed)
+    if not asked.queries:
+        sys.exit(
+            f"{options.data} has no query trial in the pool {options.pool!r} with relevant and other "
+            "candidates: are MeSH terms in its records?"
+        )
+    print(f"{len(asked.queries)} queries of {asked.eligible}", file=sys.stderr)
+    by_run = {name: values(asked.queries, runs) for name, runs in scored(options, asked).items()}
+    found = evaluation(by_run, OURS)
+    if options.json:
+        about: dict[str, Any] = {
+            "table": options.table,
+            "pool": options.pool,
+            "seed": options.seed,
+            "eligible": asked.eligible,
+        }
+        print(json.dumps(about | as_json(found, by_run), indent=2))
+        return
+    Console(width=110).print(evaluation_table(found))
+
+
+def main() -> None:
+    """Read the options, and make the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="a folder with ctgov_full")
+    parser.add_argument(
+        "--table",
+        choices=("similarity", "outcome", "ablation", "dimension", "partial"),
+        default="similarity",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="draws the query trials")
+    parser.add_argument("--queries", type=int, default=QUERIES, help="query trials, at most")
+    parser.add_argument("--pool", choices=tuple(POOLS), default="test", help="to choose by: dev")
+    parser.add_argument("--model", action="append", help=f"an encoder of parts: {MODEL}; repeatable")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help="of heads that are trained")
+    parser.add_argument("--cache", type=Path, default=FOLDER, help="keeps vectors between runs")
+    parser.add_argument("--json", action="store_true", help="machine-readable output")
+    options = parser.parse_args()
+    try:
+        if options.table == "outcome":
+            from trial2vec_outcome import outcome_table
+
+            outcome_table(options)
+        else:
+            table(options)
+    except EncoderError as error:
+        sys.exit(f"{error}\n(--model takes a folder that `trifuse train trial2vec --small` has made)")
+
+
+if __name__ == "__main__":
+    main()

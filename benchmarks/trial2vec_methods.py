@@ -1,0 +1,174 @@
+"""The methods of a table: each query's candidates scored by each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from trial2vec_data import CONDITIONS, FLAT, FULL, Told, texts_of
+from trial2vec_lexical import Scores, bm25_scores, counts, tfidf, vector_scores
+from trial2vec_protocol import Judged, in_pool, judged, nearest, rare_terms, sample
+from trial2vec_vectors import Vectors, whitened
+
+from trifuse.deploy.outcome.texts import word_vectors
+from trifuse.encoder.parts import join_parts
+from trifuse.indexer.trial_parts import trial_parts
+
+OURS = "trial2vec"
+FLAT_MODEL = "bge-small-en-v1.5"
+CHUNK_MODEL = "bge-small-en-v1.5-int8"
+"""Reads several times as much text, so in whole numbers; their cosines to the other are about 0.997."""
+
+WHITENING_TRIALS = 1000
+UNNAMED: Mapping[str, Any] = {"conditions": [], "keywords": []}
+"""What names a disease in so many words, taken away."""
+
+PARTIAL: Mapping[str, tuple[str, ...]] = {
+    "title": ("title",),
+    "condition": ("condition",),
+    "intervention": ("intervention",),
+    "outcome": ("outcome",),
+    "context": ("context",),
+    "title + condition": ("title", "condition"),
+    "title + intervention": ("title", "intervention"),
+    "condition + intervention": ("condition", "intervention"),
+}
+"""What a query is made of, where it isn't the whole trial."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A corpus, and the query trials that are asked among a pool of it.
+
+    Args:
+        trials: all of them: words are counted, and terms found rare, over all.
+        queries: of the pool.
+        eligible: how many queries the pool has in all.
+    """
+
+    trials: Sequence[Told]
+    queries: Sequence[Judged]
+    eligible: int
+
+    @property
+    def used(self) -> list[Told]:
+        """The trials that are a query or a candidate."""
+        named = {each for query in self.queries for each in (query.trial, *query.candidates)}
+        return [trial for trial in self.trials if trial.id in named]
+
+
+def ask(trials: Sequence[Told], pool: str, count: int, seed: int) -> Asked:
+    """Query trials of a pool, drawn by a seed.
+
+    Args:
+        pool: `test` or `dev`.
+        count: queries, at most.
+    """
+    members = in_pool(trials, pool)
+    places = rows_of(trials)
+    words = tfidf(texts_of(trials, FULL))
+    neighbours = nearest(words[[places[trial.id] for trial in members]])
+    found = judged(members, neighbours, rare_terms(trials))
+    return Asked(trials, sample(found, count, seed), len(found))
+
+
+def rows_of(trials: Iterable[Told]) -> dict[str, int]:
+    """Trial to its place."""
+    return {trial.id: place for place, trial in enumerate(trials)}
+
+
+def lexical(asked: Asked) -> dict[str, list[Scores]]:
+    """By words: the order that the candidates stand in, and BM25 over a query's ten and over all trials."""
+    full = texts_of(asked.trials, FULL)
+    places, words, queries = rows_of(asked.trials), counts(full), asked.queries
+    return {
+        "tfidf": [vector_scores(queries, places, tfidf(full))],
+        "tfidf of conditions": [vector_scores(queries, places, tfidf(texts_of(asked.trials, CONDITIONS)))],
+        "bm25": [bm25_scores(queries, places, words, over_all=False)],
+        "bm25 over all": [bm25_scores(queries, places, words, over_all=True)],
+    }
+
+
+def dense(asked: Asked, vectors: Vectors, seed: int) -> dict[str, list[Scores]]:
+    """By vectors of texts that know no parts."""
+    places = rows_of(asked.used)
+
+    def scored(rows: Any) -> list[Scores]:
+        return [vector_scores(asked.queries, places, rows)]
+
+    full, flat_texts = texts_of(asked.used, FULL), texts_of(asked.used, FLAT)
+    flat = vectors.of(FLAT_MODEL, flat_texts)
+    learned = texts_of(_some(in_pool(asked.trials, "train"), WHITENING_TRIALS, seed), FLAT)
+    return {
+        "word vectors": scored(words_of(asked, seed)),
+        "flat": scored(flat),
+        "mean of chunks": scored(vectors.mean_of_chunks(CHUNK_MODEL, full)),
+        "whitening": scored(whitened(flat, vectors.of(FLAT_MODEL, learned))),
+        "simcse": scored(simcse(asked, flat_texts, seed)),
+    }
+
+
+def words_of(asked: Asked, seed: int) -> Any:
+    """Means of word vectors that are learned from the training trials' full texts."""
+    train = in_pool(asked.trials, "train")
+    texts = texts_of([*train, *asked.used], FULL)
+    return word_vectors(texts, np.arange(len(texts)) < len(train), seed=seed)[len(train) :]
+
+
+def simcse(asked: Asked, texts: Sequence[str], seed: int) -> Any:
+    """Vectors by a backbone that is trained first."""
+    from trial2vec_simcse import SimCse
+
+    model = SimCse(FLAT_MODEL)
+    model.train(texts_of(in_pool(asked.trials, "train"), FLAT), seed)
+    return model.encode(texts)
+
+
+def ours(
+    asked: Asked,
+    vectors: Vectors,
+    models: Sequence[str],
+    of_queries: Sequence[str] | None = None,
+) -> list[Scores]:
+    """By each model of parts.
+
+    Args:
+        of_queries: parts that query trials show; None: all that they have.
+    """
+    found = []
+    for model in models:
+        whole = part_vectors(asked.used, vectors, model)
+        shown = part_vectors(asked.used, vectors, model, of_queries) if of_queries else None
+        found.append(vector_scores(asked.queries, rows_of(asked.used), whole, shown))
+    return found
+
+
+def part_vectors(
+    trials: Sequence[Told], vectors: Vectors, model: str, parts: Sequence[str] | None = None
+) -> Any:
+    """(n, dim) of trials by some of their parts; zero where a trial has none of these."""
+    texts = []
+    for trial in trials:
+        named = trial_parts(trial.source)
+        texts.append(join_parts({name: text for name, text in named.items() if not parts or name in parts}))
+    return vectors.of(model, texts)
+
+
+def without_condition(asked: Asked, vectors: Vectors, models: Sequence[str]) -> dict[str, list[Scores]]:
+    """Where neither query nor candidates name the disease in so many words."""
+    trials = [trial._replace(source=dict(trial.source) | UNNAMED) for trial in asked.trials]
+    told = replace(asked, trials=trials)
+    words = tfidf(texts_of(trials, FULL))
+    return {
+        "tfidf, no condition": [vector_scores(asked.queries, rows_of(trials), words)],
+        f"{OURS}, no condition": ours(told, vectors, models),
+    }
+
+
+def _some(trials: Sequence[Told], count: int, seed: int) -> list[Told]:
+    if len(trials) <= count:
+        return list(trials)
+    chosen = np.random.default_rng(seed).choice(len(trials), count, replace=False)
+    return [trials[place] for place in sorted(chosen.tolist())]
