@@ -22,7 +22,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from kept_encoder import FOLDER
 from rich.console import Console
 from trial2vec_data import corpus_file, told
 from trial2vec_lexical import Scores
-from trial2vec_methods import OURS, PARTIAL, Asked, ask, dense, lexical, ours, without_condition
+from trial2vec_methods import OURS, PARTIAL, Asked, ask, by_tfidf, dense, lexical, ours, unnamed
 from trial2vec_protocol import HELD_OUT, POOLS
 from trial2vec_table import as_json, evaluation, values
 from trial2vec_vectors import Vectors
@@ -41,6 +41,8 @@ from trifuse.ranker.evaluation.report_tables import evaluation_table
 
 MODEL = "trial2vec-small"
 QUERIES = 500
+HIDDEN = ", no condition"
+"""Ends the name of a method that sees neither conditions nor keywords."""
 
 
 def scored(options: argparse.Namespace, asked: Asked) -> Mapping[str, Sequence[Scores]]:
@@ -54,14 +56,25 @@ def scored(options: argparse.Namespace, asked: Asked) -> Mapping[str, Sequence[S
             by_part = {
                 f"{OURS} by {name}": ours(asked, vectors, models, parts) for name, parts in PARTIAL.items()
             }
-            return {OURS: ours(asked, vectors, models)} | by_part | without_condition(asked, vectors, models)
+            hidden = {
+                f"tfidf{HIDDEN}": by_tfidf(unnamed(asked)),
+                f"{OURS}{HIDDEN}": ours(unnamed(asked), vectors, models),
+            }
+            return {OURS: ours(asked, vectors, models)} | by_part | hidden
     from trial2vec_heads import ABLATIONS, DIMENSIONS, head_scores
 
     from trifuse.deploy.cli.training_trials import training_trials
 
     variants = ABLATIONS if options.table == "ablation" else DIMENSIONS
     learned = training_trials(read_trials([corpus_file(options.data)]), HELD_OUT)
-    return head_scores(asked, learned, variants, options.seeds, options.cache)
+    both = {"": asked, HIDDEN: unnamed(asked)}
+    return head_scores(both, learned, variants, options.seeds, options.cache)
+
+
+def pairs(methods: Iterable[str]) -> dict[str, str]:
+    """Each method with the one that it is compared with: ours, that sees as much."""
+    found = {name: f"{OURS}{HIDDEN}" if name.endswith(HIDDEN) else OURS for name in methods}
+    return {name: other for name, other in found.items() if name != other}
 
 
 def table(options: argparse.Namespace) -> None:
@@ -74,7 +87,7 @@ def table(options: argparse.Namespace) -> None:
         )
     print(f"{len(asked.queries)} queries of {asked.eligible}", file=sys.stderr)
     by_run = {name: values(asked.queries, runs) for name, runs in scored(options, asked).items()}
-    found = evaluation(by_run, OURS)
+    found = evaluation(by_run, pairs(by_run))
     if options.json:
         about: dict[str, Any] = {
             "table": options.table,
@@ -103,6 +116,7 @@ def main() -> None:
     parser.add_argument("--pool", choices=tuple(POOLS), default="test", help="to choose by: dev")
     parser.add_argument("--model", action="append", help=f"an encoder of parts: {MODEL}; repeatable")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help="of heads that are trained")
+    parser.add_argument("--labels", choices=("status", "top"), default="top", help="of the table outcome")
     parser.add_argument("--cache", type=Path, default=FOLDER, help="keeps vectors between runs")
     parser.add_argument("--json", action="store_true", help="machine-readable output")
     options = parser.parse_args()
@@ -110,7 +124,7 @@ def main() -> None:
         if options.table == "outcome":
             from trial2vec_outcome import outcome_table
 
-            outcome_table(options)
+            outcome_table(options, (options.model or [MODEL])[0])
         else:
             table(options)
     except EncoderError as error:

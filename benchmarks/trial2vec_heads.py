@@ -16,22 +16,15 @@ from typing import Any
 
 import numpy as np
 import torch
-from accelerate.utils import set_seed
-from trial2vec_data import Told
 from trial2vec_lexical import Scores, vector_scores
 from trial2vec_methods import FLAT_MODEL, OURS, Asked, rows_of
 
 from trifuse.deploy.cli.training_trials import TrainingTrials
 from trifuse.encoder.training.checkpoints import Checkpoint, open_checkpoint
 from trifuse.encoder.training.entities import DictionarySource, EntitySource, concepts_of_records
-from trifuse.encoder.training.trial2vec import PARTS, SMALL, train
-from trifuse.encoder.training.trial2vec.cache import KeptVectors
-from trifuse.encoder.training.trial2vec.dev import DevScore
-from trifuse.encoder.training.trial2vec.draw import Draws
-from trifuse.encoder.training.trial2vec.model import Trial2Vec
-from trifuse.encoder.training.trial2vec.packing import Packer
+from trifuse.encoder.training.trial2vec import PARTS, SMALL
+from trifuse.encoder.training.trial2vec.learn import Learned, learn, usable
 from trifuse.encoder.training.trial2vec.run import accelerator_for
-from trifuse.encoder.training.trial2vec.trainer import train_contrast
 from trifuse.encoder.types import Vectors
 from trifuse.indexer.trial_parts import trial_parts
 
@@ -41,7 +34,11 @@ _NO_CONTEXT = {part: weight for part, weight in SMALL.prior.items() if part != "
 
 @dataclass(frozen=True)
 class Variant:
-    """The small recipe with changes; without the part that is the context; or not trained at all."""
+    """The small recipe with changes, and without the part that is the context.
+
+    Args:
+        trained: False where the changes leave nothing to learn, so that one seed is all.
+    """
 
     changes: Mapping[str, Any] = field(default_factory=dict)
     context: bool = True
@@ -53,9 +50,15 @@ ABLATIONS = {
     "without local loss": Variant({"local_weight": 0.0}),
     "without exchanged titles": Variant({"hard_negatives": False}),
     "without context": Variant({"prior": _NO_CONTEXT}, context=False),
-    "untrained": Variant(trained=False),
+    "even weights": Variant({"prior": {}}),
+    "views by dropout": Variant({"views": "dropout"}),
+    "untrained": Variant(
+        {"learning_rate": 0.0, "steps": 1, "warmup_steps": 0, "local_weight": 0.0}, trained=False
+    ),
 }
-"""The paper's figure 3: without its "semantic", its "attribute" and its "context" matching."""
+"""The paper's figure 3: without its "semantic", its "attribute" and its "context" matching. The next two are
+what the small recipe has of its own: the parts' weights and the views.
+"""
 
 DIMENSIONS = {
     OURS: Variant(),
@@ -66,7 +69,7 @@ DIMENSIONS = {
 
 
 def head_scores(
-    asked: Asked,
+    asked: Mapping[str, Asked],
     trials: TrainingTrials,
     variants: Mapping[str, Variant],
     seeds: Sequence[int],
@@ -75,56 +78,58 @@ def head_scores(
     """Variant to its scores, by each seed.
 
     Args:
+        asked: the same queries, by the endings that methods' names get.
         trials: to learn from, as `trifuse train trial2vec` parts them.
         cache: of the backbone's vectors.
     """
     source = DictionarySource(concepts_of_records(trials.named))
-    places, found = rows_of(asked.used), {}
+    found: dict[str, list[Scores]] = {}
     with open_checkpoint(FLAT_MODEL) as start:
         for name, variant in variants.items():
-            found[name] = []
             for seed in seeds if variant.trained else seeds[:1]:
-                rows = head_vectors(start, trials, source, asked.used, variant, seed, cache)
-                found[name].append(vector_scores(asked.queries, places, rows))
-                print(f"{name}, seed {seed}: done", file=sys.stderr)
+                head = learned(start, trials, source, variant, seed, cache)
+                for ending, each in asked.items():
+                    rows = embedded(head, [trial_parts(trial.source) for trial in each.used])
+                    scores = vector_scores(each.queries, rows_of(each.used), rows)
+                    found.setdefault(name + ending, []).append(scores)
+                print(f"{name}, seed {seed}: {head.history.best_step} steps", file=sys.stderr)
     return found
 
 
-def head_vectors(
+def learned(
     start: Checkpoint,
     trials: TrainingTrials,
     source: EntitySource,
-    shown: Sequence[Told],
     variant: Variant,
     seed: int,
     cache: Path,
-) -> Vectors:
-    """(n, dim) of the trials that are shown, by a head that is trained first."""
+) -> Learned:
+    """A head that is trained on some trials, as `trifuse train trial2vec --small` does it."""
     recipe = replace(SMALL, seed=seed, **variant.changes)
-    parts = train._cut([part for part in PARTS if variant.context or not part.context], recipe)
-    learned, _ = train.usable(trials.learned, parts)
-    draws = Draws(learned, parts, recipe, train._pairs(source, recipe))
-    accelerator = accelerator_for(recipe.batch)
-    set_seed(seed)
-    model = train._model(start, parts, recipe).to(accelerator.device)
-    kept = KeptVectors(model, Packer(start.tokenizer, parts), start.tokenizer, cache)
-    score = DevScore(model, train.usable(trials.dev, parts)[0], kept.tensors)
-    texts = [trial_parts(trial.source) for trial in shown]
-    kept.keep([*train._all_texts(learned, score, draws, recipe), *texts])
-    train._start(model, learned, kept.tensors, recipe)
-    if variant.trained:
-        with tempfile.TemporaryDirectory() as state:
-            train_contrast(model, draws, kept.tensors, recipe, Path(state), accelerator, dev=score)
-    return embedded(model, kept, texts)
+    parts = [part for part in PARTS if variant.context or not part.context]
+    with tempfile.TemporaryDirectory() as state:
+        return learn(
+            start,
+            usable(trials.learned, parts)[0],
+            recipe,
+            Path(state),
+            accelerator_for(recipe.batch),
+            source=source,
+            dev=usable(trials.dev, parts)[0],
+            parts=parts,
+            cache=cache,
+        )
 
 
 @torch.no_grad()
-def embedded(model: Trial2Vec, kept: KeptVectors, texts: Sequence[Mapping[str, str]]) -> Vectors:
-    """(n, dim) global vectors of trials whose parts' vectors are kept."""
-    model.eval()
-    device = next(model.parameters()).device
+def embedded(head: Learned, texts: Sequence[Mapping[str, str]]) -> Vectors:
+    """(n, dim) global vectors of trials, by their parts."""
+    if head.kept is not None:
+        head.kept.keep(texts)
+    head.model.eval()
+    device = next(head.model.parameters()).device
     rows = []
     for start in range(0, len(texts), _ROWS):
-        vectors, there = kept.tensors(texts[start : start + _ROWS])
-        rows.append(model.head(vectors.to(device), there.to(device))[0].cpu().numpy())
+        vectors, there = head.as_tensors(texts[start : start + _ROWS])
+        rows.append(head.model.head(vectors.to(device), there.to(device))[0].cpu().numpy())
     return np.concatenate(rows)

@@ -14,6 +14,7 @@ from trial2vec_vectors import Vectors, whitened
 
 from trifuse.deploy.outcome.texts import word_vectors
 from trifuse.encoder.parts import join_parts
+from trifuse.encoder.templates import TextTemplate
 from trifuse.indexer.trial_parts import trial_parts
 
 OURS = "trial2vec"
@@ -81,14 +82,19 @@ def rows_of(trials: Iterable[Told]) -> dict[str, int]:
 
 def lexical(asked: Asked) -> dict[str, list[Scores]]:
     """By words: the order that the candidates stand in, and BM25 over a query's ten and over all trials."""
-    full = texts_of(asked.trials, FULL)
-    places, words, queries = rows_of(asked.trials), counts(full), asked.queries
+    places, words = rows_of(asked.trials), counts(texts_of(asked.trials, FULL))
     return {
-        "tfidf": [vector_scores(queries, places, tfidf(full))],
-        "tfidf of conditions": [vector_scores(queries, places, tfidf(texts_of(asked.trials, CONDITIONS)))],
-        "bm25": [bm25_scores(queries, places, words, over_all=False)],
-        "bm25 over all": [bm25_scores(queries, places, words, over_all=True)],
+        "tfidf": by_tfidf(asked),
+        "tfidf of conditions": by_tfidf(asked, CONDITIONS),
+        "bm25": [bm25_scores(asked.queries, places, words, over_all=False)],
+        "bm25 over all": [bm25_scores(asked.queries, places, words, over_all=True)],
     }
+
+
+def by_tfidf(asked: Asked, template: TextTemplate = FULL) -> list[Scores]:
+    """By the words of some fields."""
+    words = tfidf(texts_of(asked.trials, template))
+    return [vector_scores(asked.queries, rows_of(asked.trials), words)]
 
 
 def dense(asked: Asked, vectors: Vectors, seed: int) -> dict[str, list[Scores]]:
@@ -156,15 +162,9 @@ def part_vectors(
     return vectors.of(model, texts)
 
 
-def without_condition(asked: Asked, vectors: Vectors, models: Sequence[str]) -> dict[str, list[Scores]]:
-    """Where neither query nor candidates name the disease in so many words."""
-    trials = [trial._replace(source=dict(trial.source) | UNNAMED) for trial in asked.trials]
-    told = replace(asked, trials=trials)
-    words = tfidf(texts_of(trials, FULL))
-    return {
-        "tfidf, no condition": [vector_scores(asked.queries, rows_of(trials), words)],
-        f"{OURS}, no condition": ours(told, vectors, models),
-    }
+def unnamed(asked: Asked) -> Asked:
+    """The same, where neither queries nor candidates name the disease in so many words."""
+    return replace(asked, trials=[each._replace(source=dict(each.source) | UNNAMED) for each in asked.trials])
 
 
 def _some(trials: Sequence[Told], count: int, seed: int) -> list[Told]:

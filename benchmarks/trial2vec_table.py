@@ -44,12 +44,14 @@ def values(queries: Sequence[Judged], runs: Sequence[Scores]) -> list[Values]:
     ]
 
 
-def evaluation(by_run: Mapping[str, Sequence[Values]], ours: str, resamples: int = RESAMPLES) -> Evaluation:
+def evaluation(
+    by_run: Mapping[str, Sequence[Values]], pairs: Mapping[str, str], resamples: int = RESAMPLES
+) -> Evaluation:
     """Means over queries; a method of several runs has in each query the mean of their values.
 
     Args:
         by_run: method to the values of its runs.
-        ours: all others are compared with it, where it is there.
+        pairs: method to the one that it is compared with.
     """
     table = {
         name: {
@@ -58,7 +60,6 @@ def evaluation(by_run: Mapping[str, Sequence[Values]], ours: str, resamples: int
         }
         for name, runs in by_run.items()
     }
-    pairs = {name: ours for name in table if name != ours and ours in table}
     tests: dict[str, dict[str, Any]] = {name: {} for name in pairs}
     for measure in MEASURES:
         compared = compare({name: row[measure] for name, row in table.items()}, pairs, resamples)
