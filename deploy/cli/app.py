@@ -22,6 +22,7 @@ from trifuse.deploy.cli import (
     evaluate,
     fetch,
     load,
+    map,
     outcome,
     profile,
     reembed,
@@ -84,6 +85,7 @@ encoders.register(app)
 evaluate.register(app)
 fetch.register(app)
 load.register(app)
+map.register(app)
 outcome.register(app)
 profile.register(app)
 reembed.register(app)

@@ -78,16 +78,11 @@ def draw_reliability(found: Comparison, path: Path, *, title: str) -> None:
     axes.plot([0, 1], [0, 1], color="0.7", linewidth=1)
     for at, (name, judged) in enumerate(found.methods.items()):
         curve, error = judged.reliability, judged.measures["calibration_error"].mean
-        axes.plot(
-            curve.predicted,
-            curve.observed,
-            color=COLOURS[at % len(COLOURS)] if at else "black",
-            marker="o",
-            markersize=4,
-            linewidth=1.5,
-            label=f"{name} (ECE {error:.3f})",
-        )
-    axes.set_xlabel("predicted probability (mean of each bin)")
+        colour = COLOURS[(at - 1) % len(COLOURS)] if at else "black"
+        axes.plot(curve.predicted, curve.observed, color=colour, linewidth=1, alpha=0.6)
+        sizes = 10 + 150 * curve.trials / curve.trials.sum()
+        axes.scatter(curve.predicted, curve.observed, sizes, color=colour, label=f"{name} (ECE {error:.3f})")
+    axes.set_xlabel("predicted probability (mean of each tenth; larger points: more trials)")
     axes.set_ylabel("share that ended so")
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1)
