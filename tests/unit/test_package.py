@@ -72,7 +72,11 @@ def test_importing_stays_light(module: str, unwanted: set[str], tmp_path: Path) 
 
 def test_only_training_imports_torch(tmp_path: Path) -> None:
     """Serving installs no torch: every module but those of training is imported where there is none."""
-    training = ("trifuse.encoder.training", "trifuse.deploy.cli.training_data")
+    training = (
+        "trifuse.encoder.training",
+        "trifuse.deploy.cli.training_data",
+        "trifuse.deploy.cli.training_trials",
+    )
     names = {
         ".".join(("trifuse", *file.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
         for folder in FOLDERS

@@ -41,6 +41,7 @@ class KeptVectors:
         self._folder = folder / backbone_key(model, tokenizer)
         self._limits = {part.name: part.max_tokens for part in model.parts}
         self._width = int(model.backbone.config.hidden_size)
+        self._wanted: dict[bytes, tuple[str, str]] = {}
         self._rows: dict[bytes, int] = {}
         self._vectors = np.zeros((0, self._width), dtype=np.float32)
 
@@ -52,7 +53,7 @@ class KeptVectors:
         Args:
             progress: told how many texts are done, and of how many.
         """
-        wanted: dict[bytes, tuple[str, str]] = {}
+        wanted = dict(self._wanted)
         for item in items:
             for name, text in item.items():
                 if name in self._limits and text:
@@ -73,6 +74,7 @@ class KeptVectors:
             self._write(*found[-1])
             done += len(some)
             progress(done, len(wanted))
+        self._wanted = wanted
         self._take(found, wanted)
 
     def tensors(self, items: Sequence[Mapping[str, str]]) -> tuple[Tensor, Tensor]:
@@ -129,8 +131,8 @@ class KeptVectors:
     def _read(self) -> Iterable[tuple[list[bytes], Vectors]]:
         for path in sorted(self._folder.glob("*.npz")):
             try:
-                with np.load(path) as file:
-                    keys, vectors = file["keys"], file["vectors"]
+                with path.open("rb") as file, np.load(file) as found:
+                    keys, vectors = found["keys"], found["vectors"]
             except (OSError, ValueError, KeyError, zipfile.BadZipFile):
                 continue  # damaged: made again
             if vectors.shape == (len(keys), self._width):

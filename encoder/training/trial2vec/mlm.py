@@ -100,11 +100,10 @@ class MaskedWords(nn.Module):
     def __init__(self, backbone: Any) -> None:
         super().__init__()
         self.backbone = backbone
-        words = backbone.get_input_embeddings().weight
-        width = int(backbone.config.hidden_size)
-        self.project = nn.Linear(words.shape[1] if width == words.shape[1] else width, words.shape[1])
-        self.norm = nn.LayerNorm(words.shape[1])
-        self.bias = nn.Parameter(torch.zeros(words.shape[0]))
+        words, width = backbone.get_input_embeddings().weight.shape
+        self.project = nn.Linear(int(backbone.config.hidden_size), width)
+        self.norm = nn.LayerNorm(width)
+        self.bias = nn.Parameter(torch.zeros(words))
 
     def forward(self, ids: Tensor, mask: Tensor, labels: Tensor) -> Tensor:
         """The mean loss of the tokens that are asked for; 0 where none is."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from accelerate import Accelerator
 from torch import nn
@@ -47,3 +47,18 @@ def decayed(model: nn.Module, rate: float) -> list[dict[str, Any]]:
         {"params": [weight for weight in weights if weight.ndim > 1], "weight_decay": rate},
         {"params": [weight for weight in weights if weight.ndim <= 1], "weight_decay": 0.0},
     ]
+
+
+class Progress(NamedTuple):
+    """How far a run has come.
+
+    Args:
+        stage: `words`, `parts` or `trials`: masked words, a frozen backbone's vectors, the contrastive steps.
+        done, of: steps, or texts.
+        said: what the last one showed.
+    """
+
+    stage: str
+    done: int
+    of: int
+    said: str = ""
