@@ -124,7 +124,10 @@ def _start(path: Path, device: Device, runtime: str) -> Any:
     options.enable_mem_pattern = False
     options.log_severity_level = 3
     providers: list[Any] = ["CPUExecutionProvider"]
+    # Slower on a CPU than the two operators that it replaces: 6 % of a graph in fp32, 14 % in int8.
+    unwanted = ["SkipLayerNormFusion"]
     if device.cuda is not None:
+        unwanted = []
         if CUDA not in onnxruntime.get_available_providers():
             raise DeviceUnavailable(
                 f"{device} was asked for, but {runtime} {onnxruntime.__version__} has no CUDA: "
@@ -134,7 +137,11 @@ def _start(path: Path, device: Device, runtime: str) -> Any:
         providers = [(CUDA, {"device_id": device.cuda, "use_tf32": 0})]
     try:
         session = onnxruntime.InferenceSession(
-            str(path), sess_options=options, providers=providers, enable_fallback=0
+            str(path),
+            sess_options=options,
+            providers=providers,
+            enable_fallback=0,
+            disabled_optimizers=unwanted,
         )
     except Exception as error:  # onnxruntime's errors share no other base class
         if device.cuda is not None:

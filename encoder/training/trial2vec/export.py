@@ -26,6 +26,7 @@ from trifuse.encoder.onnx import PARTS_INPUTS, PARTS_OUTPUTS, quantize_graph
 from trifuse.encoder.training.export import LEAST_COSINE, write_graph
 from trifuse.encoder.training.trial2vec.model import Trial2Vec
 from trifuse.encoder.training.trial2vec.packing import Packer
+from trifuse.encoder.training.trial2vec.serving import as_served
 from trifuse.encoder.trial import PartsEncoding, TrialEncoder
 from trifuse.encoder.types import Vectors
 
@@ -70,7 +71,7 @@ def export_trial2vec(
     model.to("cpu").eval()
     with _new_files(folder, tokenizer, description) as new:
         with _plain_attention(model):
-            write_graph(model, new / MODEL_FILE, inputs=PARTS_INPUTS, outputs=PARTS_OUTPUTS)
+            write_graph(as_served(model), new / MODEL_FILE, inputs=PARTS_INPUTS, outputs=PARTS_OUTPUTS)
         cosine = lowest_cosine(model, new, [*_probes(model), *trials])
         if cosine < LEAST_COSINE:
             raise ExportFailed(

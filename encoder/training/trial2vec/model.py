@@ -87,28 +87,34 @@ class Trial2Vec(nn.Module):
             (trials, parts, width) float32, unit norm, zero where a part is missing; (trials, parts) bool,
             which parts are there.
         """
-        hidden = self._hidden(input_ids, position_ids, part_ids)
-        numbers = torch.arange(1, len(self.parts) + 1, device=part_ids.device)
-        of = part_ids[:, None, :] == numbers[:, None]  # (trials, parts, length)
+        hidden = self.hidden(input_ids, position_ids, part_ids)
+        of = self.tokens_of(part_ids)
         chosen = (of & (position_ids == 0)[:, None] if self.pooling == "cls" else of).to(hidden.dtype)
         chosen = chosen / chosen.sum(-1, keepdim=True).clamp(min=1)
         return unit(chosen @ hidden), of.any(-1)
 
-    def _hidden(self, input_ids: Tensor, position_ids: Tensor, part_ids: Tensor) -> Tensor:
-        """(trials, length, width) float32, the last layer."""
+    def tokens_of(self, part_ids: Tensor) -> Tensor:
+        """(trials, parts, length) bool: which tokens are a part's."""
+        numbers = torch.arange(1, len(self.parts) + 1, device=part_ids.device)
+        return part_ids[:, None, :] == numbers[:, None]
+
+    def hidden(self, input_ids: Tensor, position_ids: Tensor, part_ids: Tensor, *, layer: int = -1) -> Tensor:
+        """(trials, length, width) float32: what a layer of the backbone makes of the tokens."""
         # Padding sees padding: no row of the mask is empty, whose softmax would be no number.
         mask = (part_ids[:, :, None] == part_ids[:, None, :])[:, None]
         if self.backbone.config._attn_implementation == "eager":
             mask = torch.where(mask, 0.0, torch.finfo(torch.float32).min)
         options = {"token_type_ids": torch.zeros_like(input_ids)} if segments(self.backbone) else {}
-        found: Tensor = self.backbone(
+        found = self.backbone(
             input_ids=input_ids,
             attention_mask=mask,
             position_ids=position_ids + first_position(self.backbone),
+            output_hidden_states=layer != -1,
             return_dict=True,
             **options,
-        ).last_hidden_state
-        return found.float()
+        )
+        states: Tensor = found.last_hidden_state if layer == -1 else found.hidden_states[layer]
+        return states.float()
 
 
 def first_position(backbone: Any) -> int:
