@@ -59,10 +59,19 @@ def by_top(folder: Path, phase: str = "phase_I") -> list[Labelled]:
     """The benchmark's trials of a phase, in its own parts."""
     inner = folder / TOP_FOLDER
     return [
-        Labelled(Told(row["nctid"], _source(row), frozenset()), row["label"] == "1", split)
+        Labelled(_told(row), row["label"] == "1", split)
         for split in SPLITS
         for row in _rows((inner if inner.is_dir() else folder) / f"{phase}_{split}.csv.gz")
     ]
+
+
+def top_trials(folder: Path) -> list[Told]:
+    """All trials of the benchmark's files, as far as they are there."""
+    return [_told(row) for path in sorted((folder / TOP_FOLDER).glob("*.csv.gz")) for row in _rows(path)]
+
+
+def _told(row: Mapping[str, str]) -> Told:
+    return Told(row["nctid"], _source(row), frozenset())
 
 
 def _source(row: Mapping[str, str]) -> dict[str, Any]:

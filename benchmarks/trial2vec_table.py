@@ -31,14 +31,19 @@ def ranked(candidates: Sequence[str], scores: Numbers) -> list[str]:
 
 def values(queries: Sequence[Judged], runs: Sequence[Scores]) -> list[Values]:
     """The measures of each run."""
+    named = {f"{place} {query.trial}": query for place, query in enumerate(queries)}  # one may be asked twice
     qrels = {
-        query.trial: dict(zip(query.candidates, map(int, query.relevant), strict=True)) for query in queries
+        name: dict(zip(query.candidates, map(int, query.relevant), strict=True))
+        for name, query in named.items()
     }
     return [
         measure_run(
             MEASURES,
             qrels,
-            {q.trial: ranked(q.candidates, found) for q, found in zip(queries, run, strict=True)},
+            {
+                name: ranked(query.candidates, found)
+                for (name, query), found in zip(named.items(), run, strict=True)
+            },
         )
         for run in runs
     ]

@@ -22,14 +22,23 @@ _RETRIED = frozenset((408, 425, 429, 500, 502, 503, 504))
 
 @dataclass(frozen=True)
 class StudyQuery:
-    """Which studies: the registry's own `query.cond` and `query.term`; at least one of them."""
+    """Which studies: the registry's own `query.cond`, `query.term` and `filter.ids`; at least one of them.
+
+    Args:
+        ids: NCT ids; the registry takes some hundreds at once.
+    """
 
     condition: str | None = None
     term: str | None = None
+    ids: tuple[str, ...] = ()
 
     def params(self) -> dict[str, str]:
         """The query as the API's parameters."""
-        named = {"query.cond": self.condition, "query.term": self.term}
+        named = {
+            "query.cond": self.condition,
+            "query.term": self.term,
+            "filter.ids": ",".join(self.ids) or None,
+        }
         return {name: value for name, value in named.items() if value}
 
 

@@ -120,6 +120,13 @@ def test_pages_are_followed_by_their_tokens(registry: Registry) -> None:
     assert "query.term" not in registry.asked[0]
 
 
+def test_studies_by_their_ids(registry: Registry) -> None:
+    query = StudyQuery(ids=("NCT00000001", "NCT00000002"))
+    list(fetch_studies(query, limit=2, api=registry.url, polite=QUICK))
+    assert registry.asked[0]["filter.ids"] == "NCT00000001,NCT00000002"
+    assert not {"query.cond", "query.term"} & registry.asked[0].keys()
+
+
 def test_no_more_than_asked_for(registry: Registry) -> None:
     assert ids(fetch(registry, limit=13)) == list(range(13))
     assert [params["pageSize"] for params in registry.asked] == ["10", "3"]
