@@ -14,6 +14,7 @@ _CANDIDATES = 10
 _WORD = r"(?u)\b[^\W\d_][\w-]+\b"
 _WORDS = 20_000
 _MORE_OFTEN = 2.0
+_AS_GOOD = 0.75
 
 
 def cluster_names(texts: Sequence[str], clusters: NDArray[np.int64]) -> list[str]:
@@ -57,14 +58,16 @@ def _weights(within: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.
 
 
 def _name(terms: Sequence[str], weights: NDArray[np.float64], number: int) -> str:
-    """The heaviest terms, no word twice; a pair of words rather than one of them."""
+    """The heaviest terms, no word twice; a pair of words rather than one of them that is hardly heavier."""
     best = [at for at in np.argsort(-weights, kind="stable")[:_CANDIDATES] if weights[at] > 0]
-    pairs = [terms[at].split() for at in best if " " in terms[at]]
+    pairs = [(terms[at].split(), weights[at]) for at in best if " " in terms[at]]
     chosen: list[str] = []
     for at in best:
         words = terms[at].split()
         said = {word for term in chosen for word in term.split()}
-        part = len(words) == 1 and any(words[0] in pair for pair in pairs)
+        part = len(words) == 1 and any(
+            words[0] in pair and weight >= _AS_GOOD * weights[at] for pair, weight in pairs
+        )
         if not part and said.isdisjoint(words):
             chosen.append(terms[at])
     return ", ".join(chosen[:TERMS]) or f"cluster {number}"

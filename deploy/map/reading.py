@@ -11,6 +11,7 @@ import numpy as np
 from opensearchpy import OpenSearch
 
 from trifuse.deploy.errors import MapInvalid
+from trifuse.deploy.titles import title_of
 from trifuse.encoder.templates import TextTemplate, build_text, clean_text, values_at
 from trifuse.encoder.types import Vectors
 from trifuse.indexer.stored_vectors import Place, ServedVectors, places, read_vectors
@@ -27,7 +28,7 @@ class Documents:
 
     Args:
         vectors: (n, dimension) float32.
-        titles: the first field of the text that was embedded.
+        titles: the first field of each that is part of the text that was embedded.
         texts: how that text begins: clusters are named by it.
         values: what each has in the field that it is coloured by; () without one.
         total: how many documents with a vector there are.
@@ -68,13 +69,13 @@ def read_documents(
             "`trifuse sync --wait`, or raise --limit"
         )
     fields = served.space.template.fields
-    title, whole = TextTemplate(fields[:1]), TextTemplate(fields, max_chars=_NAMING_CHARS)
+    whole = TextTemplate(fields, max_chars=_NAMING_CHARS)
     source = sorted({field.split(".")[0] for field in (*fields, *filter(None, [color]))})
     ids, vectors, titles, texts, values = [], [], [], [], []
     for document in read_vectors(client, chosen, source=source):
         ids.append(document.id)
         vectors.append(document.vector)
-        titles.append(build_text(document.source, title))
+        titles.append(title_of(document.source, whole))
         texts.append(build_text(document.source, whole))
         if color is not None:
             said = values_at(document.source, color.split("."))

@@ -34,7 +34,7 @@ class Layer:
     penalty: float
 
     def predict(self, vectors: Any) -> Numbers:
-        """(n,) the probability of being positive, of an (n, dimension) matrix, sparse or not."""
+        """The probability of being positive: (n,) of (n, dimension), sparse or not; one of one vector."""
         scores = np.asarray(vectors @ self.weights, dtype=np.float64) + self.bias
         return 1 / (1 + np.exp(-np.clip(scores, -500, 500)))
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-import numpy as np
 from opensearchpy import OpenSearch
 
 from trifuse.deploy.outcome.model import OutcomeModel
-from trifuse.encoder.templates import TextTemplate, build_text
-from trifuse.indexer.stored_vectors import ServedVectors, StoredVector, places, read_vectors
-
-_AT_ONCE = 1000
+from trifuse.deploy.titles import title_of
+from trifuse.indexer.stored_vectors import ServedVectors, places, read_vectors
 
 
 class Prediction(msgspec.Struct, frozen=True):
@@ -41,19 +37,12 @@ def predict(
         query: only those that match.
     """
     clauses = [clause for clause in ({"ids": {"values": list(ids)}} if ids else None, query) if clause]
-    title = served.space.template.fields[0]
+    template = served.space.template
+    fields = sorted({field.split(".")[0] for field in template.fields})
     wanted = (place for place, _ in places(client, served, query={"bool": {"filter": clauses}}))
-    stored = read_vectors(client, wanted, source=[title.split(".")[0]])
-    found = [each for batch in _batches(stored) for each in _predicted(model, batch, title)]
+    layer = model.layer
+    found = [
+        Prediction(each.id, float(layer.predict(each.vector)), title_of(each.source, template))
+        for each in read_vectors(client, wanted, source=fields)
+    ]
     return sorted(found, key=lambda each: (each.probability, each.id))
-
-
-def _batches(stored: Iterator[StoredVector]) -> Iterator[list[StoredVector]]:
-    while batch := list(islice(stored, _AT_ONCE)):
-        yield batch
-
-
-def _predicted(model: OutcomeModel, batch: Sequence[StoredVector], title: str) -> Iterator[Prediction]:
-    probabilities = model.layer.predict(np.stack([each.vector for each in batch]))
-    for each, probability in zip(batch, probabilities.tolist(), strict=True):
-        yield Prediction(each.id, probability, build_text(each.source, TextTemplate((title,))))
