@@ -14,17 +14,19 @@ import sys
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from tiny_model import make_model
+from tiny_parts import make_parts_model
 
-from trifuse.encoder import DEFAULT_ENCODER
+from trifuse.encoder import DEFAULT_ENCODER, Encoder, load_encoder
 from trifuse.encoder.description import ModelFolder, read_model
-from trifuse.encoder.encode import OnnxEncoder
 from trifuse.encoder.registry import open_model
 
 MIB = 1 << 20
 POINTS = 50
+VOCABULARY = ["knee", "pain", "trial", "dose", "week", "child", "heart", "sleep"]
 
 
 @dataclass(frozen=True)
@@ -54,15 +56,20 @@ def rss_mib() -> float:
 
 
 def measure(model: ModelFolder, batches: int, *, texts: int, words: int) -> Curve:
-    """Encode `batches` times so many texts of up to so many words."""
-    encoder = OnnxEncoder(model)
+    """Encode `batches` times so many texts of up to so many words; documents where a model has parts."""
+    encoder: Encoder = load_encoder(str(model.path))
     rng = random.Random(0)
-    vocabulary = ["knee", "pain", "trial", "dose", "week", "child", "heart", "sleep"]
+
+    def text() -> str:
+        return " ".join(rng.choices(VOCABULARY, k=rng.randint(1, words)))
+
+    def item() -> Any:
+        names = encoder.space.parts
+        return {name: text() for name in rng.sample(names, rng.randint(1, len(names)))} if names else text()
+
     loaded, points = rss_mib(), []
     for number in range(batches):
-        encoder.encode_documents(
-            [" ".join(rng.choices(vocabulary, k=rng.randint(1, words))) for _ in range(texts)]
-        )
+        encoder.encode_documents([item() for _ in range(texts)])
         if number % max(1, batches // POINTS) == 0:
             points.append(rss_mib())
     tenth, half = max(1, len(points) // 10), len(points) // 2
@@ -80,10 +87,17 @@ def measure(model: ModelFolder, batches: int, *, texts: int, words: int) -> Curv
 
 def tiny(folder: Path) -> ModelFolder:
     """A random model of 8 words, in which every token looks at every other."""
-    rows = np.random.default_rng(0).normal(size=(8, 64))
-    vocabulary = ["knee", "pain", "trial", "dose", "week", "child", "heart", "sleep"]
-    words = {word: row.tolist() for word, row in zip(vocabulary, rows, strict=True)}
-    return read_model(make_model(folder, words, attention=True, max_tokens=64))
+    return read_model(make_model(folder, _words(), attention=True, max_tokens=64))
+
+
+def tiny_parts(folder: Path) -> ModelFolder:
+    """A random model of 8 words and five parts."""
+    return read_model(make_parts_model(folder, _words()))
+
+
+def _words() -> dict[str, list[float]]:
+    rows = np.random.default_rng(0).normal(size=(len(VOCABULARY), 64))
+    return {word: row.tolist() for word, row in zip(VOCABULARY, rows, strict=True)}
 
 
 def main() -> None:
@@ -99,6 +113,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         curves = {
             "tiny": measure(tiny(Path(folder) / "tiny"), options.tiny_batches, texts=4, words=60),
+            "parts": measure(tiny_parts(Path(folder) / "parts"), options.tiny_batches, texts=4, words=60),
             options.model: measure(open_model(options.model), options.batches, texts=4, words=120),
         }
     if options.json:

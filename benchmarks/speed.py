@@ -13,6 +13,7 @@ is a module, `speed_PART.py`, with `add_arguments(parser)` and `measure(options)
 - `clicks`: what the click log adds to a search, takes of Redis and counts a second, and how these grow.
 - `query`: milliseconds of a search by either execution, against OpenSearch's own hybrid search by hand.
 - `tune`: weight settings that are scored a second, against ranx.
+- `trial2vec`: trials a second, against encoding the same parts as texts; memory over many batches.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ import speed_clicks
 import speed_encode
 import speed_load
 import speed_query
+import speed_trial2vec
 import speed_tune
 from peer import PYTHON
 from ratio import Ratio
@@ -39,6 +41,7 @@ PARTS = {
     "clicks": speed_clicks,
     "query": speed_query,
     "tune": speed_tune,
+    "trial2vec": speed_trial2vec,
 }
 
 
