@@ -263,7 +263,7 @@ def _tell(report: Trial2VecReport, found: TrainingTrials, folder: Path) -> None:
         "none: all steps were done"
         if report.best_step is None
         else f"{said['dev_before']:.3f} to {said['dev_best']:.3f} at step {report.best_step} (mean "
-        f"reciprocal rank of {report.dev_trials:,} trials by half of their parts)"
+        f"reciprocal rank of the diseases of {report.dev_trials:,} trials)"
     )
     out.print(
         f"{report.model}: {said['steps']:,} steps of {report.recipe.batch} in "

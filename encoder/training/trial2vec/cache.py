@@ -20,7 +20,7 @@ from trifuse.encoder.training.trial2vec.model import Trial2Vec
 from trifuse.encoder.training.trial2vec.packing import PackedTokens, Packer
 from trifuse.encoder.types import Vectors
 
-_TOKENS = 8192
+_TOKENS = 2048
 _TEXTS = 1024
 _KEY_BYTES = 16
 

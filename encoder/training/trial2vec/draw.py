@@ -83,11 +83,7 @@ class Draws:
     def __init__(
         self, trials: Sequence[TrialParts], parts: Sequence[Part], recipe: Recipe, pairs: LocalPairs | None
     ) -> None:
-        if len(trials) < recipe.batch:
-            raise TrainingInvalid(
-                f"{len(trials)} trials to train on, and batch={recipe.batch}: give more trials, or a smaller "
-                "batch"
-            )
+        require_enough(trials, recipe)
         self._trials = trials
         self._recipe = recipe
         self._pairs = pairs
@@ -142,6 +138,15 @@ class Draws:
             if found is not None:
                 return self._keys[place], found
         return None
+
+
+def require_enough(trials: Sequence[TrialParts], recipe: Recipe) -> None:
+    """Raises TrainingInvalid where there are fewer trials than a minibatch takes."""
+    if len(trials) < recipe.batch:
+        raise TrainingInvalid(
+            f"{len(trials)} trials to train on, and batch={recipe.batch}: give more trials, or a smaller "
+            "batch"
+        )
 
 
 def present(trials: Sequence[TrialParts], names: Sequence[str]) -> Mask:

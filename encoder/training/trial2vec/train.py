@@ -13,6 +13,7 @@ from trifuse.encoder.description import MODEL_FILE
 from trifuse.encoder.parts import Part
 from trifuse.encoder.training.checkpoints import open_checkpoint
 from trifuse.encoder.training.entities import EntitySource
+from trifuse.encoder.training.trial2vec.draw import require_enough
 from trifuse.encoder.training.trial2vec.examples import TrialParts
 from trifuse.encoder.training.trial2vec.export import describe, export_trial2vec
 from trifuse.encoder.training.trial2vec.learn import learn, usable
@@ -69,6 +70,7 @@ def train_trial2vec(
         progress = lambda so_far: None  # noqa: E731
     state = folder / STATE_FOLDER
     learned, without_text = usable(trials, parts)
+    require_enough(learned, recipe)
     began = time.monotonic()
     with open_checkpoint(checkpoint) as start:
         words_loss = learn_words(
