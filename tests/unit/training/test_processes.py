@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -70,6 +71,7 @@ def _run(folder: Path, processes: int) -> Any:
 def test_two_processes_learn_what_one_learns(
     bert: Callable[..., Any], tokenizer_file: Path, tmp_path: Path
 ) -> None:
+    shutil.copyfile(tokenizer_file, tmp_path / "words.json")
     bert(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0).save_pretrained(tmp_path / "checkpoint")
     one, two = _run(tmp_path, 1), _run(tmp_path, 2)
     assert (one["processes"], two["processes"]) == (1, 2)
