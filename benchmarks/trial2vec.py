@@ -1,20 +1,21 @@
 """How well trials find trials of their disease: Trial2Vec beside its baselines, its ablations, its parts.
 
-    python benchmarks/trial2vec.py --data DIR --table similarity --seed 0 --model trial2vec-small [--json]
+    python benchmarks/trial2vec.py --data DIR --table similarity --seed 0 [--model FOLDER] [--json]
 
 A proxy of the paper's protocol (Wang and Sun 2022): query trials of the test pool, each with the ten trials
 that TF-IDF finds nearest; relevant are those that share a rare MeSH term of their conditions
 (trial2vec_protocol.py). No method sees MeSH terms. Tables:
 
-    similarity  TF-IDF, BM25, word vectors, a flat encoder, means of chunks, whitening, SimCSE, --model
+    similarity  TF-IDF, BM25, word vectors, a flat encoder, means of chunks, whitening, SimCSE, ours
     ablation    heads trained without the local loss, without exchanged titles, without the context
     dimension   heads of 384, 256 and 128 dimensions
-    partial     --model, asked by single parts; and where no text names the disease
+    partial     ours, asked by single parts; and where no text names the disease
     outcome     how trials ended, from their vectors (trial2vec_outcome.py)
 
---model may be given several times, for the same model by other seeds: their values are averaged by query.
-`ablation` and `dimension` train their heads here, by the recipe of `trifuse train trial2vec --small` and the
-seeds --seeds (trial2vec_heads.py); that needs the extra `train`.
+Ours are heads that are trained here, by the recipe of `trifuse train trial2vec --small` and each of --seeds
+(trial2vec_heads.py; it needs the extra `train`), or the models of --model; in each query their values are
+averaged. `ablation` and `dimension` always train theirs. --cache keeps vectors: a first run on two cores may
+take an hour.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,45 +32,38 @@ from kept_encoder import FOLDER
 from rich.console import Console
 from trial2vec_data import corpus_file, told
 from trial2vec_lexical import Scores
-from trial2vec_methods import OURS, PARTIAL, Asked, ask, by_tfidf, dense, lexical, ours, unnamed
-from trial2vec_protocol import HELD_OUT, POOLS
+from trial2vec_methods import HIDDEN, OURS, Asked, Embed, ask, by_parts, dense, lexical, ours
+from trial2vec_protocol import POOLS
 from trial2vec_table import as_json, evaluation, values
 from trial2vec_vectors import Vectors
 
 from trifuse.encoder.errors import EncoderError
-from trifuse.indexer.readers import read_trials
 from trifuse.ranker.evaluation.report_tables import evaluation_table
 
-MODEL = "trial2vec-small"
 QUERIES = 500
-HIDDEN = ", no condition"
-"""Ends the name of a method that sees neither conditions nor keywords."""
+
+
+def models_of(options: argparse.Namespace, vectors: Vectors) -> list[Embed]:
+    """Ours: those of --model, or else heads that are trained here."""
+    if options.model:
+        return [partial(vectors.of_parts, model) for model in options.model]
+    from trial2vec_heads import Heads
+
+    return list(Heads(corpus_file(options.data), options.cache).models(options.seeds))
 
 
 def scored(options: argparse.Namespace, asked: Asked) -> Mapping[str, Sequence[Scores]]:
     """Method to its scores, ours first."""
-    models = options.model or [MODEL]
+    if options.table in ("ablation", "dimension"):
+        from trial2vec_heads import ABLATIONS, DIMENSIONS, Heads
+
+        variants = ABLATIONS if options.table == "ablation" else DIMENSIONS
+        return Heads(corpus_file(options.data), options.cache).scores(asked, variants, options.seeds)
     with Vectors(options.cache) as vectors:
-        if options.table == "similarity":
-            found = {OURS: ours(asked, vectors, models)}
-            return found | lexical(asked) | dense(asked, vectors, options.seed)
+        models = models_of(options, vectors)
         if options.table == "partial":
-            by_part = {
-                f"{OURS} by {name}": ours(asked, vectors, models, parts) for name, parts in PARTIAL.items()
-            }
-            hidden = {
-                f"tfidf{HIDDEN}": by_tfidf(unnamed(asked)),
-                f"{OURS}{HIDDEN}": ours(unnamed(asked), vectors, models),
-            }
-            return {OURS: ours(asked, vectors, models)} | by_part | hidden
-    from trial2vec_heads import ABLATIONS, DIMENSIONS, head_scores
-
-    from trifuse.deploy.cli.training_trials import training_trials
-
-    variants = ABLATIONS if options.table == "ablation" else DIMENSIONS
-    learned = training_trials(read_trials([corpus_file(options.data)]), HELD_OUT)
-    both = {"": asked, HIDDEN: unnamed(asked)}
-    return head_scores(both, learned, variants, options.seeds, options.cache)
+            return by_parts(asked, models)
+        return {OURS: ours(asked, models)} | lexical(asked) | dense(asked, vectors, options.seed)
 
 
 def pairs(methods: Iterable[str]) -> dict[str, str]:
@@ -114,7 +109,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="draws the query trials")
     parser.add_argument("--queries", type=int, default=QUERIES, help="query trials, at most")
     parser.add_argument("--pool", choices=tuple(POOLS), default="test", help="to choose by: dev")
-    parser.add_argument("--model", action="append", help=f"an encoder of parts: {MODEL}; repeatable")
+    parser.add_argument("--model", action="append", help="an encoder of parts; repeatable")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help="of heads that are trained")
     parser.add_argument("--labels", choices=("status", "top"), default="top", help="of the table outcome")
     parser.add_argument("--cache", type=Path, default=FOLDER, help="keeps vectors between runs")
@@ -124,11 +119,12 @@ def main() -> None:
         if options.table == "outcome":
             from trial2vec_outcome import outcome_table
 
-            outcome_table(options, (options.model or [MODEL])[0])
+            with Vectors(options.cache) as vectors:
+                outcome_table(options, vectors, models_of(options, vectors)[0])
         else:
             table(options)
     except EncoderError as error:
-        sys.exit(f"{error}\n(--model takes a folder that `trifuse train trial2vec --small` has made)")
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

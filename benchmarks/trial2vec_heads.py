@@ -9,24 +9,26 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from trial2vec_lexical import Scores, vector_scores
-from trial2vec_methods import FLAT_MODEL, OURS, Asked, rows_of
+from trial2vec_lexical import Scores
+from trial2vec_methods import FLAT_MODEL, HIDDEN, OURS, Asked, Embed, ours, unnamed
+from trial2vec_protocol import HELD_OUT
 
-from trifuse.deploy.cli.training_trials import TrainingTrials
+from trifuse.deploy.cli.training_trials import TrainingTrials, training_trials
 from trifuse.encoder.training.checkpoints import Checkpoint, open_checkpoint
 from trifuse.encoder.training.entities import DictionarySource, EntitySource, concepts_of_records
 from trifuse.encoder.training.trial2vec import PARTS, SMALL
 from trifuse.encoder.training.trial2vec.learn import Learned, learn, usable
 from trifuse.encoder.training.trial2vec.run import accelerator_for
 from trifuse.encoder.types import Vectors
-from trifuse.indexer.trial_parts import trial_parts
+from trifuse.indexer.readers import read_trials
 
 _ROWS = 256
 _NO_CONTEXT = {part: weight for part, weight in SMALL.prior.items() if part != "context"}
@@ -68,32 +70,39 @@ DIMENSIONS = {
 """The paper's figure 4; ours are the backbone's 384."""
 
 
-def head_scores(
-    asked: Mapping[str, Asked],
-    trials: TrainingTrials,
-    variants: Mapping[str, Variant],
-    seeds: Sequence[int],
-    cache: Path,
-) -> dict[str, list[Scores]]:
-    """Variant to its scores, by each seed.
+class Heads:
+    """Trains heads on the trials of a file.
 
     Args:
-        asked: the same queries, by the endings that methods' names get.
-        trials: to learn from, as `trifuse train trial2vec` parts them.
+        corpus: what `trifuse train trial2vec --trials` takes.
         cache: of the backbone's vectors.
     """
-    source = DictionarySource(concepts_of_records(trials.named))
-    found: dict[str, list[Scores]] = {}
-    with open_checkpoint(FLAT_MODEL) as start:
-        for name, variant in variants.items():
+
+    def __init__(self, corpus: Path, cache: Path) -> None:
+        self._trials = training_trials(read_trials([corpus]), HELD_OUT)
+        self._source = DictionarySource(concepts_of_records(self._trials.named))
+        self._cache = cache
+
+    def models(self, seeds: Sequence[int], variant: Variant = Variant()) -> Iterator[Embed]:
+        """A model for each seed; of a variant that learns nothing, one."""
+        with open_checkpoint(FLAT_MODEL) as start:
             for seed in seeds if variant.trained else seeds[:1]:
-                head = learned(start, trials, source, variant, seed, cache)
-                for ending, each in asked.items():
-                    rows = embedded(head, [trial_parts(trial.source) for trial in each.used])
-                    scores = vector_scores(each.queries, rows_of(each.used), rows)
-                    found.setdefault(name + ending, []).append(scores)
-                print(f"{name}, seed {seed}: {head.history.best_step} steps", file=sys.stderr)
-    return found
+                head = learned(start, self._trials, self._source, variant, seed, self._cache)
+                print(f"seed {seed}: best at step {head.history.best_step}", file=sys.stderr)
+                yield partial(embedded, head)
+
+    def scores(
+        self, asked: Asked, variants: Mapping[str, Variant], seeds: Sequence[int]
+    ) -> dict[str, list[Scores]]:
+        """Variant to its scores by each seed, where all is seen and where no condition is."""
+        hidden = unnamed(asked)
+        found: dict[str, list[Scores]] = {}
+        for name, variant in variants.items():
+            print(name, file=sys.stderr)
+            for model in self.models(seeds, variant):
+                found.setdefault(name, []).extend(ours(asked, [model]))
+                found.setdefault(f"{name}{HIDDEN}", []).extend(ours(hidden, [model]))
+        return found
 
 
 def learned(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +13,6 @@ from trial2vec_protocol import Judged, in_pool, judged, nearest, rare_terms, sam
 from trial2vec_vectors import Vectors, whitened
 
 from trifuse.deploy.outcome.texts import word_vectors
-from trifuse.encoder.parts import join_parts
 from trifuse.encoder.templates import TextTemplate
 from trifuse.indexer.trial_parts import trial_parts
 
@@ -23,6 +22,10 @@ CHUNK_MODEL = "bge-small-en-v1.5-int8"
 """Reads several times as much text, so in whole numbers; their cosines to the other are about 0.997."""
 
 WHITENING_TRIALS = 1000
+
+HIDDEN = ", no condition"
+"""Ends the name of a method that sees neither conditions nor keywords."""
+
 UNNAMED: Mapping[str, Any] = {"conditions": [], "keywords": []}
 """What names a disease in so many words, taken away."""
 
@@ -37,6 +40,10 @@ PARTIAL: Mapping[str, tuple[str, ...]] = {
     "condition + intervention": ("condition", "intervention"),
 }
 """What a query is made of, where it isn't the whole trial."""
+
+
+Embed = Callable[[Sequence[Mapping[str, str]]], Any]
+"""A model of parts: the texts of n trials' parts to (n, dim) of unit norm, zero where a trial has none."""
 
 
 @dataclass(frozen=True)
@@ -132,34 +139,35 @@ def simcse(asked: Asked, texts: Sequence[str], seed: int) -> Any:
     return model.encode(texts)
 
 
-def ours(
-    asked: Asked,
-    vectors: Vectors,
-    models: Sequence[str],
-    of_queries: Sequence[str] | None = None,
-) -> list[Scores]:
+def ours(asked: Asked, models: Sequence[Embed], of_queries: Sequence[str] | None = None) -> list[Scores]:
     """By each model of parts.
 
     Args:
         of_queries: parts that query trials show; None: all that they have.
     """
     found = []
-    for model in models:
-        whole = part_vectors(asked.used, vectors, model)
-        shown = part_vectors(asked.used, vectors, model, of_queries) if of_queries else None
+    for embed in models:
+        whole = embed(parts_of(asked.used))
+        shown = embed(parts_of(asked.used, of_queries)) if of_queries else None
         found.append(vector_scores(asked.queries, rows_of(asked.used), whole, shown))
     return found
 
 
-def part_vectors(
-    trials: Sequence[Told], vectors: Vectors, model: str, parts: Sequence[str] | None = None
-) -> Any:
-    """(n, dim) of trials by some of their parts; zero where a trial has none of these."""
-    texts = []
-    for trial in trials:
-        named = trial_parts(trial.source)
-        texts.append(join_parts({name: text for name, text in named.items() if not parts or name in parts}))
-    return vectors.of(model, texts)
+def parts_of(trials: Iterable[Told], parts: Sequence[str] | None = None) -> list[dict[str, str]]:
+    """The texts of trials' parts, of all or of some."""
+    named = (trial_parts(trial.source) for trial in trials)
+    return [{part: text for part, text in each.items() if not parts or part in parts} for each in named]
+
+
+def by_parts(asked: Asked, models: Sequence[Embed]) -> dict[str, list[Scores]]:
+    """Asked by single parts, and where nothing names the disease."""
+    hidden = unnamed(asked)
+    return {
+        OURS: ours(asked, models),
+        **{f"{OURS} by {name}": ours(asked, models, parts) for name, parts in PARTIAL.items()},
+        f"tfidf{HIDDEN}": by_tfidf(hidden),
+        f"{OURS}{HIDDEN}": ours(hidden, models),
+    }
 
 
 def unnamed(asked: Asked) -> Asked:

@@ -22,7 +22,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 from trial2vec_data import FULL, Told, texts_of, told
-from trial2vec_methods import FLAT_MODEL, OURS, part_vectors
+from trial2vec_methods import FLAT_MODEL, OURS, Embed, parts_of
 from trial2vec_vectors import Vectors
 
 from trifuse.deploy.outcome import Comparison, Outcomes, compare, split_of, tfidf, word_vectors
@@ -88,27 +88,26 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
         yield from csv.DictReader(file)
 
 
-def features(labelled: list[Labelled], vectors: Vectors, model: str, seed: int) -> dict[str, Any]:
+def features(labelled: list[Labelled], vectors: Vectors, model: Embed, seed: int) -> dict[str, Any]:
     """Method to (n, dimension); words are learned from the training part alone, the flat encoder cuts."""
     trials = [each.trial for each in labelled]
     texts = texts_of(trials, FULL)
     train = np.array([each.split == "train" for each in labelled])
     return {
-        OURS: part_vectors(trials, vectors, model),
+        OURS: model(parts_of(trials)),
         "tfidf": tfidf(texts, train),
         "word vectors": word_vectors(texts, train, seed=seed),
         "flat": vectors.of(FLAT_MODEL, texts),
     }
 
 
-def outcome_table(options: argparse.Namespace, model: str) -> None:
+def outcome_table(options: argparse.Namespace, vectors: Vectors, model: Embed) -> None:
     """Measure, and print."""
     labelled = {"status": by_status, "top": by_top}[options.labels](options.data)
     positive = np.array([each.positive for each in labelled])
     splits = [each.split for each in labelled]
     print(f"{len(labelled)} trials, {positive.mean():.1%} of them ended well", file=sys.stderr)
-    with Vectors(options.cache) as vectors:
-        found = compare(features(labelled, vectors, model, options.seed), positive, splits, seed=options.seed)
+    found = compare(features(labelled, vectors, model, options.seed), positive, splits, seed=options.seed)
     truth = positive[[split == "test" for split in splits]]
     tests = {
         other: {name: {"difference": each.mean, "ci95": list(each.ci95)} for name, each in row.items()}

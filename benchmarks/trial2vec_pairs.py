@@ -1,6 +1,6 @@
 """The paper's own labels: 1,610 pairs of trials that four people judged (Wang and Sun 2022, table 3).
 
-    python benchmarks/trial2vec_pairs.py --data DIR --fetch trials.ndjson.gz --model trial2vec-small [--json]
+    python benchmarks/trial2vec_pairs.py --data DIR --fetch trials.ndjson.gz [--model FOLDER] [--json]
 
 The labels come as ids (`trial2vec/trialsim_pairs.csv`). --fetch gets the 1,624 records from the registry into
 a file, once: where it is there already, what it lacks is asked for. Texts are also taken from other files of
@@ -22,7 +22,7 @@ from pathlib import Path
 
 from kept_encoder import FOLDER
 from rich.console import Console
-from trial2vec import MODEL, pairs
+from trial2vec import models_of, pairs
 from trial2vec_data import Told, told
 from trial2vec_methods import OURS, Asked, dense, lexical, ours
 from trial2vec_outcome import top_trials
@@ -138,7 +138,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="a folder with trial2vec")
     parser.add_argument("--fetch", type=Path, metavar="FILE.ndjson.gz", help="fetch the records into it")
     parser.add_argument("--api", default=REGISTRY_API, help="the registry's base URL")
-    parser.add_argument("--model", action="append", help=f"an encoder of parts: {MODEL}; repeatable")
+    parser.add_argument("--model", action="append", help="an encoder of parts; repeatable")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help="of heads, without --model")
     parser.add_argument("--seed", type=int, default=0, help="of the baselines that are trained")
     parser.add_argument("--cache", type=Path, default=FOLDER, help="keeps vectors between runs")
     parser.add_argument("--json", action="store_true", help="machine-readable output")
@@ -165,7 +166,7 @@ def measure(options: argparse.Namespace, queries: Sequence[Judged], wanted: Sequ
         sys.exit("no query has candidates of both kinds whose texts are at hand: --fetch gets them")
     asked = Asked(trials, labels.queries, labels.of_queries)
     with Vectors(options.cache) as vectors:
-        scored = {OURS: ours(asked, vectors, options.model or [MODEL])} | lexical(asked)
+        scored = {OURS: ours(asked, models_of(options, vectors))} | lexical(asked)
         scored |= dense(asked, vectors, options.seed)
     by_run = {name: values(asked.queries, runs) for name, runs in scored.items()}
     found = evaluation(by_run, pairs(by_run))

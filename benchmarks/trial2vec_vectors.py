@@ -6,7 +6,7 @@ with Vectors(Path("cache")) as vectors: vectors.of("bge-small-en-v1.5", texts)
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +14,7 @@ from types import TracebackType
 import numpy as np
 from kept_encoder import FOLDER, KeptEncoder, kept_encoder
 
+from trifuse.encoder.parts import join_parts
 from trifuse.encoder.pooling import unit_norm
 from trifuse.encoder.types import Vectors as Rows
 
@@ -62,6 +63,10 @@ class Vectors:
             found[places] = encoder.encode([texts[place] for place in places], role="document").vectors
             print(f"{name}: {start + len(places)} of {len(texts)} texts", file=sys.stderr)
         return found
+
+    def of_parts(self, name: str, items: Sequence[Mapping[str, str]]) -> Rows:
+        """(n, dim) float32, of trials by the texts of their parts; zero where one has none."""
+        return self.of(name, [join_parts(item) for item in items])
 
     def mean_of_chunks(self, name: str, texts: Sequence[str]) -> Rows:
         """(n, dim) float32, unit norm: the mean over pieces of 200 words each."""

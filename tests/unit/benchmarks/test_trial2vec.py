@@ -12,11 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import trial2vec
-from kept_encoder import KeptEncoder
 from scipy.sparse import csr_array
 from trial2vec_data import FULL, Told, told
 from trial2vec_lexical import Bm25, bm25_scores, counts, vector_scores
-from trial2vec_methods import part_vectors
+from trial2vec_methods import parts_of
 from trial2vec_protocol import Judged, in_pool, judged, nearest, rare_terms, sample
 from trial2vec_table import as_json, evaluation, ranked, values
 from trial2vec_vectors import Vectors, chunks, whitened
@@ -242,10 +241,10 @@ def test_the_table_by_parts(
 
 def test_vectors_of_parts_are_zero_where_a_trial_has_none(corpus: Path, model: Path, tmp_path: Path) -> None:
     trials = told([corpus / "ctgov_full" / "trials.jsonl.gz"])[:1]
+    items = parts_of([*trials, trial("empty")], ("condition",))
+    assert items == [{"condition": "asthma"}, {}]
     with Vectors(tmp_path / "kept") as vectors:
-        assert isinstance(vectors.encoder(str(model)), KeptEncoder)
-        rows = part_vectors([*trials, trial("empty")], vectors, str(model), ("condition",))
-    assert rows.tolist() == [[0, 1, 0], [0, 0, 0]]
+        assert vectors.of_parts(str(model), items).tolist() == [[0, 1, 0], [0, 0, 0]]
 
 
 def test_a_corpus_without_terms_says_so(corpus: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,10 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from trifuse.deploy.cli.training_trials import training_trials
 from trifuse.encoder.training.checkpoints import Checkpoint
-from trifuse.indexer.readers.records import Record
-from trifuse.indexer.trial import Trial
 
 ROOT = Path(__file__).parents[4]
 ORGANS = ("heart", "lung", "liver", "kidney", "brain", "skin", "bone", "blood")
@@ -39,14 +37,14 @@ def checkpoint(bert: Callable[..., Any], tokenizer_file: Path) -> Callable[[str]
     return opened
 
 
-def trial(number: int) -> Trial:
+def trial(number: int) -> dict[str, Any]:
     organ = ORGANS[number % len(ORGANS)]
-    return Trial(
-        nct_id=f"NCT{number:08}",
-        brief_title=f"a trial of aspirin {organ}",
-        conditions=(f"{organ} disease",),
-        keywords=(organ, "treatment"),
-    )
+    return {
+        "nct_id": f"NCT{number:08}",
+        "brief_title": f"a trial of aspirin {organ}",
+        "conditions": [f"{organ} disease"],
+        "keywords": [organ, "treatment"],
+    }
 
 
 def test_heads_with_one_thing_changed(
@@ -60,17 +58,17 @@ def test_heads_with_one_thing_changed(
     methods, protocol = benchmark_module("trial2vec_methods"), benchmark_module("trial2vec_protocol")
     monkeypatch.setattr(heads, "open_checkpoint", checkpoint)
     trials = [trial(number) for number in range(60)]
-    learned = training_trials((Record(each, "made up") for each in trials), protocol.HELD_OUT)
-    told = [data.Told(each.nct_id, each.source(), frozenset()) for each in trials]
+    corpus = tmp_path / "trials.jsonl"
+    corpus.write_text("".join(json.dumps(each) + "\n" for each in trials))
+    told = data.told([corpus])
     query = protocol.Judged("NCT00000030", ("NCT00000051", "NCT00000002"), (True, False))
     asked = methods.Asked(told, [query], 1)
     variants = {
         name: replace(variant, changes={**variant.changes, **(SHORT if variant.trained else {"batch": 4})})
         for name, variant in heads.ABLATIONS.items()
     }
-    both = {"": asked, ", no condition": methods.unnamed(asked)}
-    found = heads.head_scores(both, learned, variants, [0, 1], tmp_path / "kept")
-    assert list(found) == [f"{name}{ending}" for name in variants for ending in both]
+    found = heads.Heads(corpus, tmp_path / "kept").scores(asked, variants, [0, 1])
+    assert list(found) == [f"{name}{ending}" for name in variants for ending in ("", ", no condition")]
     assert {name: len(runs) for name, runs in found.items() if "untrained" in name} == {
         "untrained": 1,
         "untrained, no condition": 1,
