@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -24,3 +25,16 @@ def trials_extra(what: str) -> Iterator[None]:
         raise TrialsMissing(
             f"{what} needs {error.name}, which isn't installed: pip install 'trifuse[trials]'"
         ) from error
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Have scikit-learn compute in one thread: the same sums in the same order on every machine.
+
+    Enter it when what is to compute is imported: libraries that are loaded later aren't held.
+
+    Several threads wait for each other thousands of times in a small fit, which on a busy machine takes
+    many times as long.
+    """
+    with importlib.import_module("threadpoolctl").threadpool_limits(1):
+        yield

@@ -74,14 +74,7 @@ def draw(documents: Documents, title: str, *, clusters: int | None = None, seed:
     """
     main = components(documents.vectors, seed=seed)
     numbers = clusters_of(main, clusters, seed=seed)
+    places = to_plane(main, seed=seed)
     names = cluster_names(documents.texts, numbers)
     colouring = by_value(documents.values) if documents.values else Colouring(names, numbers.tolist())
-    return VectorMap(
-        title,
-        documents.ids,
-        documents.titles,
-        to_plane(main, seed=seed),
-        numbers,
-        names,
-        colouring,
-    )
+    return VectorMap(title, documents.ids, documents.titles, places, numbers, names, colouring)

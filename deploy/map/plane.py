@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trifuse.deploy.errors import MapInvalid
-from trifuse.deploy.extra import trials_extra
+from trifuse.deploy.extra import one_thread, trials_extra
 from trifuse.encoder.types import Vectors
 
 COMPONENTS = 50
@@ -30,7 +30,8 @@ def components(vectors: Vectors, *, seed: int = 0) -> Plane:
         from sklearn.decomposition import PCA
     if not np.ptp(vectors, axis=0).any():
         raise MapInvalid(f"all {len(vectors)} vectors are the same: there is nothing to tell apart by them")
-    found: Plane = PCA(min(COMPONENTS, *vectors.shape), random_state=seed).fit_transform(vectors)
+    with one_thread():
+        found: Plane = PCA(min(COMPONENTS, *vectors.shape), random_state=seed).fit_transform(vectors)
     return found
 
 
@@ -49,7 +50,8 @@ def to_plane(vectors: Plane, *, seed: int = 0) -> Plane:
         vectors[:, :2] if vectors.shape[1] > 1 else np.column_stack([vectors[:, 0], np.zeros(len(vectors))])
     )
     start = (start / np.std(start[:, 0]) * 1e-4).astype(np.float32)
-    found: Plane = TSNE(perplexity=perplexity, init=start, random_state=seed).fit_transform(vectors)
+    with one_thread():
+        found: Plane = TSNE(perplexity=perplexity, init=start, random_state=seed).fit_transform(vectors)
     return found
 
 
@@ -64,7 +66,7 @@ def clusters_of(vectors: Plane, count: int | None = None, *, seed: int = 0) -> N
         from sklearn.cluster import KMeans
         from sklearn.exceptions import ConvergenceWarning
     wanted = count or max(2, min(MOST_CLUSTERS, round((len(vectors) / 2) ** 0.5)))
-    with warnings.catch_warnings():
+    with one_thread(), warnings.catch_warnings():
         # Fewer different vectors than clusters: there are only so many then.
         warnings.simplefilter("ignore", ConvergenceWarning)
         fitted = KMeans(min(wanted, len(vectors)), n_init=4, random_state=seed).fit(vectors)

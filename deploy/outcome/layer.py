@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trifuse.deploy.extra import trials_extra
+from trifuse.deploy.extra import one_thread, trials_extra
 from trifuse.deploy.outcome.measures import Labels, Numbers
 
 PENALTIES = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
@@ -60,7 +60,7 @@ def fit_layer(
         from sklearn.linear_model import LogisticRegression
     layers = []
     for penalty in penalties:
-        with warnings.catch_warnings():
+        with one_thread(), warnings.catch_warnings():
             # Where the classes can be told apart, the weights grow until the steps are used up.
             warnings.simplefilter("ignore", ConvergenceWarning)
             fitted = LogisticRegression(C=penalty, max_iter=_STEPS).fit(vectors, positive)

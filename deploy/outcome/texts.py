@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trifuse.deploy.extra import trials_extra
+from trifuse.deploy.extra import one_thread, trials_extra
 
 WORDS = 50_000
 """Words that TF-IDF knows at most."""
@@ -68,7 +68,9 @@ def word_vectors(texts: Sequence[str], train: NDArray[np.bool_], *, seed: int = 
     information = mutual_information(numbers, len(counter.vocabulary_))
     size = min(WORD_DIMENSION, len(counter.vocabulary_) - 1)
     svd = TruncatedSVD(size, random_state=seed)
-    words = svd.fit_transform(information) / np.sqrt(np.maximum(svd.singular_values_, 1e-12))
+    with one_thread():
+        words = svd.fit_transform(information)
+    words /= np.sqrt(np.maximum(svd.singular_values_, 1e-12))
     found: NDArray[np.float64] = normalize(counter.transform(texts) @ words)
     return found
 
