@@ -39,8 +39,10 @@ from trial2vec_vectors import Vectors
 
 from trifuse.encoder.errors import EncoderError
 from trifuse.ranker.evaluation.report_tables import evaluation_table
+from trifuse.ranker.evaluation.significance import RESAMPLES
 
 QUERIES = 500
+SLOW = ("mean of chunks", "simcse")
 
 
 def models_of(options: argparse.Namespace, vectors: Vectors) -> list[Embed]:
@@ -63,7 +65,11 @@ def scored(options: argparse.Namespace, asked: Asked) -> Mapping[str, Sequence[S
         models = models_of(options, vectors)
         if options.table == "partial":
             return by_parts(asked, models)
-        return {OURS: ours(asked, models)} | lexical(asked) | dense(asked, vectors, options.seed)
+        return (
+            {OURS: ours(asked, models)}
+            | lexical(asked)
+            | dense(asked, vectors, options.seed, options.without)
+        )
 
 
 def pairs(methods: Iterable[str]) -> dict[str, str]:
@@ -82,7 +88,7 @@ def table(options: argparse.Namespace) -> None:
         )
     print(f"{len(asked.queries)} queries of {asked.eligible}", file=sys.stderr)
     by_run = {name: values(asked.queries, runs) for name, runs in scored(options, asked).items()}
-    found = evaluation(by_run, pairs(by_run))
+    found = evaluation(by_run, pairs(by_run), options.resamples)
     if options.json:
         about: dict[str, Any] = {
             "table": options.table,
@@ -111,6 +117,14 @@ def main() -> None:
     parser.add_argument("--pool", choices=tuple(POOLS), default="test", help="to choose by: dev")
     parser.add_argument("--model", action="append", help="an encoder of parts; repeatable")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help="of heads that are trained")
+    parser.add_argument(
+        "--without",
+        nargs="*",
+        default=[],
+        choices=SLOW,
+        help="methods to leave out of the table similarity: a first run of them is slow",
+    )
+    parser.add_argument("--resamples", type=int, default=RESAMPLES, help="of intervals and tests")
     parser.add_argument("--labels", choices=("status", "top"), default="top", help="of the table outcome")
     parser.add_argument("--cache", type=Path, default=FOLDER, help="keeps vectors between runs")
     parser.add_argument("--json", action="store_true", help="machine-readable output")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -104,23 +104,34 @@ def by_tfidf(asked: Asked, template: TextTemplate = FULL) -> list[Scores]:
     return [vector_scores(asked.queries, rows_of(asked.trials), words)]
 
 
-def dense(asked: Asked, vectors: Vectors, seed: int) -> dict[str, list[Scores]]:
-    """By vectors of texts that know no parts."""
-    places = rows_of(asked.used)
+def dense(
+    asked: Asked, vectors: Vectors, seed: int, without: Collection[str] = ()
+) -> dict[str, list[Scores]]:
+    """By vectors of texts that know no parts.
 
-    def scored(rows: Any) -> list[Scores]:
-        return [vector_scores(asked.queries, places, rows)]
-
-    full, flat_texts = texts_of(asked.used, FULL), texts_of(asked.used, FLAT)
-    flat = vectors.of(FLAT_MODEL, flat_texts)
-    learned = texts_of(_some(in_pool(asked.trials, "train"), WHITENING_TRIALS, seed), FLAT)
-    return {
-        "word vectors": scored(words_of(asked, seed)),
-        "flat": scored(flat),
-        "mean of chunks": scored(vectors.mean_of_chunks(CHUNK_MODEL, full)),
-        "whitening": scored(whitened(flat, vectors.of(FLAT_MODEL, learned))),
-        "simcse": scored(simcse(asked, flat_texts, seed)),
+    Args:
+        without: names of methods that aren't wanted.
+    """
+    flat_texts = texts_of(asked.used, FLAT)
+    made: dict[str, Callable[[], Any]] = {
+        "word vectors": lambda: words_of(asked, seed),
+        "flat": lambda: vectors.of(FLAT_MODEL, flat_texts),
+        "whitening": lambda: whitened(vectors.of(FLAT_MODEL, flat_texts), learned_flat(asked, vectors, seed)),
+        "mean of chunks": lambda: vectors.mean_of_chunks(CHUNK_MODEL, texts_of(asked.used, FULL)),
+        "simcse": lambda: simcse(asked, flat_texts, seed),
     }
+    places = rows_of(asked.used)
+    return {
+        name: [vector_scores(asked.queries, places, rows())]
+        for name, rows in made.items()
+        if name not in without
+    }
+
+
+def learned_flat(asked: Asked, vectors: Vectors, seed: int) -> Any:
+    """Flat vectors of some training trials."""
+    some = _some(in_pool(asked.trials, "train"), WHITENING_TRIALS, seed)
+    return vectors.of(FLAT_MODEL, texts_of(some, FLAT))
 
 
 def words_of(asked: Asked, seed: int) -> Any:
