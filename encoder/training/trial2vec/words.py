@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from accelerate import PartialState
 from accelerate.utils import set_seed
 
 from trifuse.encoder.errors import CheckpointInvalid
@@ -50,7 +51,7 @@ def learn_words(
     }
     done = state / _DONE
     if resume and done.exists():
-        saved: dict[str, Any] = torch.load(done, weights_only=True)
+        saved: dict[str, Any] = torch.load(done, weights_only=True, map_location="cpu")
         if saved["recipe"] != made_by:
             raise CheckpointInvalid(
                 f"the run in {state} was begun with {saved['recipe']}: resume it with what it was begun "
@@ -70,10 +71,17 @@ def learn_words(
         save_every=save_every,
         on_step=lambda step, of, value: progress(Progress("words", step, of, f"loss {value:.3f}")),
     )
-    state.mkdir(parents=True, exist_ok=True)
-    weights = {key: weight.cpu() for key, weight in start.transformer.state_dict().items()}
-    new = done.with_suffix(".new")
-    torch.save({"recipe": made_by, "loss": loss, "backbone": weights}, new)
-    new.replace(done)
-    shutil.rmtree(state / "words", ignore_errors=True)
+    here = PartialState()
+    if here.is_main_process:
+        _keep(done, {"recipe": made_by, "loss": loss, "backbone": start.transformer.state_dict()})
+        shutil.rmtree(state / "words", ignore_errors=True)
+    here.wait_for_everyone()
     return loss
+
+
+def _keep(path: Path, learned: dict[str, Any]) -> None:
+    """Write what was learned; the file has its name only once it is whole."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_suffix(".new")
+    torch.save(learned, new)
+    new.replace(path)
