@@ -27,6 +27,16 @@ def trials_extra(what: str) -> Iterator[None]:
         ) from error
 
 
+def require_trials(what: str) -> None:
+    """Say that the extra is missing before any work that it is needed for.
+
+    Raises:
+        TrialsMissing: scikit-learn isn't there.
+    """
+    with trials_extra(what):
+        importlib.import_module("sklearn")
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Have scikit-learn compute in one thread: the same sums in the same order on every machine.

@@ -13,6 +13,7 @@ from rich.text import Text
 from trifuse.deploy.cli.common import IndexArgument, JsonOption, OpenSearchOption, emit, err, out, print_lines
 from trifuse.deploy.cli.train_output import progress_bar
 from trifuse.deploy.config import opensearch_client, require_opensearch, resolve
+from trifuse.deploy.extra import require_trials
 from trifuse.deploy.map import Documents, VectorMap, draw, read_documents, write_page, write_picture
 from trifuse.deploy.map.reading import FEWEST
 from trifuse.indexer.stored_vectors import served_vectors
@@ -60,6 +61,7 @@ def map_command(
     """
     for path in out_files:
         _require_writable(path)
+    require_trials("a map")
     settings = resolve(opensearch=opensearch)
     with closing(require_opensearch(opensearch_client(settings), settings)) as client:
         served = served_vectors(client, index)

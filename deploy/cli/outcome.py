@@ -30,6 +30,7 @@ from trifuse.deploy.cli.ranking import json_object, usage
 from trifuse.deploy.cli.study_plots import PlotOption, check_plot
 from trifuse.deploy.cli.train_output import progress_bar
 from trifuse.deploy.config import opensearch_client, require_opensearch, resolve
+from trifuse.deploy.extra import require_trials
 from trifuse.deploy.outcome.baselines import baseline_features
 from trifuse.deploy.outcome.compare import VECTORS, compare, differences
 from trifuse.deploy.outcome.labels import COMPLETED, STATUS_FIELD, STOPPED, Outcomes, read_labels
@@ -134,6 +135,7 @@ def train_command(
     """
     files = [_labels_file(value) for value in labels or ()]
     outcomes = _outcomes(positive, negative, from_file=bool(files))
+    require_trials("outcome prediction")
     check_plot(plot)
     if not out_file.resolve().parent.is_dir():
         raise typer.BadParameter(f"there is no folder {str(out_file.parent)!r}", param_hint="--out")

@@ -16,11 +16,13 @@ import numpy as np
 import pytest
 from opensearchpy import OpenSearch
 
+from trifuse.deploy.map import read_documents
 from trifuse.deploy.outcome.split import split_of
 from trifuse.encoder.marks import VECTOR_FIELD, mark
 from trifuse.encoder.spaces import EncoderSpace, Space
 from trifuse.encoder.templates import TextTemplate, build_text, text_hash
 from trifuse.indexer.mapping import index_body
+from trifuse.indexer.stored_vectors import served_vectors
 
 pytestmark = pytest.mark.integration
 for extra in ("sklearn", "plotly", "matplotlib"):
@@ -189,7 +191,7 @@ def test_another_space_and_texts_that_tell(client: OpenSearch, index: str, done,
 
 
 def test_a_map_of_two_groups(index: str, done, tmp_path: Path) -> None:
-    """Both files; the groups are the clusters, named by what sets them apart; the same again."""
+    """Both files; the groups are the clusters, named by what sets them apart."""
     told = done("map", index, "--out", "map.html", "--out", "map.png", "--clusters", "2")
     assert (told["documents"], told["drawn"]) == (160, 160)
     named = {point["id"]: told["clusters"][point["cluster"]]["name"] for point in told["points"]}
@@ -199,24 +201,22 @@ def test_a_map_of_two_groups(index: str, done, tmp_path: Path) -> None:
     assert EVIL not in page
     assert all(trial.id in page for trial in TRIALS)
     assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
-    again = done("map", index, "--out", "again.html", "--clusters", "2")
-    assert again["points"] == told["points"]
 
 
-def test_a_sample_coloured_by_a_field(index: str, done) -> None:
+def test_a_sample_coloured_by_a_field(client: OpenSearch, index: str) -> None:
     """The same sample for the same seed, another for another; a larger one holds the smaller."""
-    told = done("map", index, "--out", "map.png", "--limit", "20", "--color", "conditions", "--seed", "3")
-    assert (told["documents"], told["drawn"]) == (160, 20)
-    conditions = {trial.id: trial.condition for trial in TRIALS}
-    assert all(point["color"] == conditions[point["id"]] for point in told["points"])
-    ids = {point["id"] for point in told["points"]}
-    more = done("map", index, "--out", "map.png", "--limit", "30", "--seed", "3")
-    other = done("map", index, "--out", "map.png", "--limit", "20", "--seed", "4")
-    assert ids < {point["id"] for point in more["points"]}
-    assert ids != {point["id"] for point in other["points"]}
+    served = served_vectors(client, index)
+    found = read_documents(client, served, limit=20, seed=3, color="conditions")
+    assert (found.total, len(found.ids)) == (160, 20)
+    trials = {trial.id: trial for trial in TRIALS}
+    assert [list(values) for values in found.values] == [[trials[each].condition] for each in found.ids]
+    assert found.vectors == pytest.approx(np.array([trials[each].vector for each in found.ids]))
+    assert found.titles[0] == f"{trials[found.ids[0]].condition} trial {found.ids[0]} {EVIL}"
+    assert set(found.ids) < set(read_documents(client, served, limit=30, seed=3).ids)
+    assert set(found.ids) != set(read_documents(client, served, limit=20, seed=4).ids)
 
 
-def test_the_served_field_and_the_filter_of_an_alias(client: OpenSearch, index: str, done) -> None:
+def test_the_filter_of_an_alias(client: OpenSearch, index: str, done) -> None:
     """An alias shows only what its filter lets through."""
     body = {
         "actions": [
@@ -224,7 +224,8 @@ def test_the_served_field_and_the_filter_of_an_alias(client: OpenSearch, index: 
         ]
     }
     client.indices.update_aliases(body=body)
-    told = done("map", f"{index}-a", "--out", "map.png")
+    told = done("map", f"{index}-a", "--out", "map.png", "--color", "conditions")
+    assert {point["color"] for point in told["points"]} == {"stroke"}
     assert {point["id"] for point in told["points"]} == {t.id for t in TRIALS if t.condition == "stroke"}
 
 
