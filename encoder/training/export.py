@@ -6,7 +6,8 @@ import logging
 import shutil
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -57,12 +58,7 @@ def export_towers(
         ExportFailed: it is below 0.9999, or the graph can't be made.
     """
     towers.to("cpu").eval()
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".new-", dir=folder) as temporary:
-        new = Path(temporary)
-        shutil.copyfile(tokenizer, new / TOKENIZER_FILE)
-        content = msgspec.json.format(msgspec.json.encode(description), indent=2)
-        (new / DESCRIPTION_FILE).write_bytes(content + b"\n")
+    with new_files(folder, tokenizer, description, MODEL_FILE, QUERY_FILE) as new:
         for tower, file in ((towers.document, MODEL_FILE), (towers.query, QUERY_FILE)):
             export_graph(tower, new / file)
         cosine = lowest_cosine(towers, new, texts)
@@ -71,9 +67,26 @@ def export_towers(
                 f"the exported graphs give vectors that are off (cosine {cosine:.6f}, expected "
                 f"{LEAST_COSINE} at least): nothing was written; use the versions of the extra 'train'"
             )
-        for file in (MODEL_FILE, QUERY_FILE, TOKENIZER_FILE, DESCRIPTION_FILE):
-            (new / file).replace(folder / file)
     return cosine
+
+
+@contextmanager
+def new_files(folder: Path, tokenizer: Path, description: ModelDescription, *graphs: str) -> Iterator[Path]:
+    """A folder to write a model's graphs to; if nothing is raised, all files are moved to where they belong.
+
+    Args:
+        folder: where they belong; made where it isn't there.
+        graphs: the names of the files that are written there.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".new-", dir=folder) as temporary:
+        new = Path(temporary)
+        shutil.copyfile(tokenizer, new / TOKENIZER_FILE)
+        content = msgspec.json.format(msgspec.json.encode(description), indent=2)
+        (new / DESCRIPTION_FILE).write_bytes(content + b"\n")
+        yield new
+        for file in (*graphs, TOKENIZER_FILE, DESCRIPTION_FILE):
+            (new / file).replace(folder / file)
 
 
 def export_graph(tower: Any, path: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +13,6 @@ import torch
 
 from trifuse.encoder.check import LONG, SHORT
 from trifuse.encoder.description import (
-    DESCRIPTION_FILE,
     MODEL_FILE,
     TOKENIZER_FILE,
     ModelDescription,
@@ -23,7 +20,7 @@ from trifuse.encoder.description import (
 )
 from trifuse.encoder.errors import ExportFailed
 from trifuse.encoder.onnx import PARTS_INPUTS, PARTS_OUTPUTS, quantize_graph
-from trifuse.encoder.training.export import LEAST_COSINE, write_graph
+from trifuse.encoder.training.export import LEAST_COSINE, new_files, write_graph
 from trifuse.encoder.training.trial2vec.model import Trial2Vec
 from trifuse.encoder.training.trial2vec.packing import Packer
 from trifuse.encoder.training.trial2vec.serving import as_served
@@ -69,7 +66,7 @@ def export_trial2vec(
         ExportFailed: it is below 0.9999, or the graph can't be made.
     """
     model.to("cpu").eval()
-    with _new_files(folder, tokenizer, description) as new:
+    with new_files(folder, tokenizer, description, MODEL_FILE) as new:
         with _plain_attention(model):
             write_graph(as_served(model), new / MODEL_FILE, inputs=PARTS_INPUTS, outputs=PARTS_OUTPUTS)
         cosine = lowest_cosine(model, new, [*_probes(model), *trials])
@@ -101,7 +98,7 @@ def quantize_trial2vec(exported: Path, folder: Path, *, name: str, trials: Trial
     """
     model = read_model(exported)
     description = msgspec.structs.replace(model.description, name=name, precision="int8")
-    with _new_files(folder, exported / TOKENIZER_FILE, description) as new:
+    with new_files(folder, exported / TOKENIZER_FILE, description, MODEL_FILE) as new:
         quantize_graph(exported / MODEL_FILE, new / MODEL_FILE, kept=_head_nodes(exported / MODEL_FILE))
         compared = trials or [dict.fromkeys(model.space.parts, text) for text in SHORT]
         before, after = (
@@ -146,20 +143,6 @@ def _probes(model: Trial2Vec) -> list[dict[str, str]]:
     texts = dict(zip(names, [LONG, *SHORT * len(names)], strict=False))
     kept = [set(names), *({name} for name in names), *(set(names) - {name} for name in names)]
     return [{name: texts[name] for name in names if name in subset} for subset in kept if subset]
-
-
-@contextmanager
-def _new_files(folder: Path, tokenizer: Path, description: ModelDescription) -> Iterator[Path]:
-    """A folder to write the graph to; if nothing is raised, all files are moved to where they belong."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".new-", dir=folder) as temporary:
-        new = Path(temporary)
-        shutil.copyfile(tokenizer, new / TOKENIZER_FILE)
-        content = msgspec.json.format(msgspec.json.encode(description), indent=2)
-        (new / DESCRIPTION_FILE).write_bytes(content + b"\n")
-        yield new
-        for file in (MODEL_FILE, TOKENIZER_FILE, DESCRIPTION_FILE):
-            (new / file).replace(folder / file)
 
 
 @contextmanager
