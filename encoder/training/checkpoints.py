@@ -17,6 +17,7 @@ from trifuse.encoder.description import MODEL_FILE, TOKENIZER_FILE, ModelDescrip
 from trifuse.encoder.errors import CheckpointInvalid
 from trifuse.encoder.registry import encoder_names, open_model
 from trifuse.encoder.training.rebuild import rebuild_bert
+from trifuse.encoder.training.towers import first_position
 
 _CONFIG = "config.json"
 
@@ -109,9 +110,5 @@ def _pretrained(path: Path, tokenizer_file: Path) -> Checkpoint:
         raise CheckpointInvalid(f"{path} can't be loaded as a checkpoint: {error}") from error
     if hasattr(transformer, "pooler"):
         transformer.pooler = None
-    positions = int(getattr(transformer.config, "max_position_embeddings", 512))
-    # RoBERTa counts positions from behind its padding token's.
-    offset = (
-        int(transformer.config.pad_token_id or 0) + 1 if "roberta" in transformer.config.model_type else 0
-    )
-    return Checkpoint(transformer, tokenizer_file, str(tokenizer.sep_token or ""), positions - offset)
+    positions = int(getattr(transformer.config, "max_position_embeddings", 512)) - first_position(transformer)
+    return Checkpoint(transformer, tokenizer_file, str(tokenizer.sep_token or ""), positions)

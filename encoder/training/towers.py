@@ -104,6 +104,12 @@ def segments(tower: Any) -> bool:
     return int(getattr(tower.config, "type_vocab_size", 0) or 0) > 1
 
 
+def first_position(tower: Any) -> int:
+    """A text's first position: 0, but RoBERTa counts from behind its padding token's."""
+    config = tower.config
+    return int(config.pad_token_id or 0) + 1 if "roberta" in config.model_type else 0
+
+
 def vectors_of(tower: Any, tokens: Tokens) -> Tensor:
     """(rows, dim) float32 of a tower at rest: no dropout, no gradient."""
     with torch.no_grad():

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from trifuse.encoder.errors import TrainingInvalid
 from trifuse.encoder.parts import Part
-from trifuse.encoder.training.towers import segments
+from trifuse.encoder.training.towers import first_position, segments
 from trifuse.encoder.training.trial2vec.attention import Form, PartsAttention, unit
 
 KEY_TOKENS = 64
@@ -115,9 +115,3 @@ class Trial2Vec(nn.Module):
         )
         states: Tensor = found.last_hidden_state if layer == -1 else found.hidden_states[layer]
         return states.float()
-
-
-def first_position(backbone: Any) -> int:
-    """A text's first position: 0, but RoBERTa counts from behind its padding token's."""
-    config = backbone.config
-    return int(config.pad_token_id or 0) + 1 if "roberta" in config.model_type else 0
