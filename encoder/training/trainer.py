@@ -45,6 +45,14 @@ def accelerator_here() -> Accelerator:
     return Accelerator(mixed_precision="bf16" if bf16 else "no")
 
 
+def require_shares(batch: int, accelerator: Accelerator) -> None:
+    """Raises TrainingInvalid where the processes can't share a minibatch evenly."""
+    if batch % accelerator.num_processes:
+        raise TrainingInvalid(
+            f"batch={batch} can't be shared by {accelerator.num_processes} processes: give a multiple"
+        )
+
+
 def train_towers(
     towers: Towers,
     examples: Iterable[Example],
@@ -79,10 +87,7 @@ def train_towers(
         CheckpointInvalid: the state is of another recipe.
     """
     accelerator = accelerator or accelerator_here()
-    if recipe.batch % accelerator.num_processes:
-        raise TrainingInvalid(
-            f"batch={recipe.batch} can't be shared by {accelerator.num_processes} processes: give a multiple"
-        )
+    require_shares(recipe.batch, accelerator)
     set_seed(recipe.seed, device_specific=True)
     model, optimizer, schedule = _prepared(towers, recipe, accelerator)
     history = History()
@@ -143,7 +148,7 @@ def _losses(model: Any, batch: Batch, recipe: Recipe, accelerator: Accelerator) 
         {name: value.to(device) for name, value in batch.documents.items()},
     )
     positives, excluded = batch.positives.to(device), batch.excluded.to(device)
-    scores = queries @ _of_all(documents, accelerator).T
+    scores = queries @ of_all(documents, accelerator).T
     nll = in_batch_nll(scores, positives, excluded)
     half = len(queries)
     margin = triplet(queries, documents[:half], documents[half:], recipe.margin)
@@ -152,10 +157,14 @@ def _losses(model: Any, batch: Batch, recipe: Recipe, accelerator: Accelerator) 
     return recipe.nll_weight * nll + (1 - recipe.nll_weight) * margin, right
 
 
-def _of_all(documents: Tensor, accelerator: Accelerator) -> Tensor:
-    """The documents of all processes, first those of the first; gradients find their way back."""
+def of_all(vectors: Tensor, accelerator: Accelerator, *, dim: int = 0) -> Tensor:
+    """The vectors of all processes, first those of the first; gradients find their way back.
+
+    Args:
+        dim: along which they are put one behind the other.
+    """
     if accelerator.num_processes == 1:
-        return documents
+        return vectors
     from torch.distributed.nn.functional import all_gather
 
-    return torch.cat(all_gather(documents))  # type: ignore[no-untyped-call]
+    return torch.cat(all_gather(vectors), dim=dim)  # type: ignore[no-untyped-call]

@@ -9,6 +9,7 @@ import torch
 from accelerate import Accelerator
 from torch import Tensor, nn
 
+from trifuse.encoder.training.trainer import of_all
 from trifuse.encoder.training.trial2vec.draw import Draw
 from trifuse.encoder.training.trial2vec.examples import TITLE
 from trifuse.encoder.training.trial2vec.losses import info_nce
@@ -102,7 +103,9 @@ def losses_of(
         torch.from_numpy(draw.masks()[:, own]).to(device),
         torch.tensor(parts[own], device=device),
     )
-    return _losses(_of_all(vectors, accelerator), draw, recipe)
+    # Each process computes the whole loss: the mean of the gradients that distributed training takes over the
+    # processes is then that of the whole loss.
+    return _losses(of_all(vectors, accelerator, dim=1), draw, recipe)
 
 
 def _losses(vectors: Tensor, draw: Draw, recipe: Recipe) -> Losses:
@@ -143,15 +146,3 @@ def _losses(vectors: Tensor, draw: Draw, recipe: Recipe) -> Losses:
 
 def _on(tensors: Tensors, device: torch.device) -> Tensors:
     return tuple(each.to(device) for each in tensors)
-
-
-def _of_all(vectors: Tensor, accelerator: Accelerator) -> Tensor:
-    """The vectors of all processes, (6, n, dim): each computes the whole loss, and gradients find their way.
-
-    The mean over processes that distributed training takes of the gradients is then that of the whole loss.
-    """
-    if accelerator.num_processes == 1:
-        return vectors
-    from torch.distributed.nn.functional import all_gather
-
-    return torch.cat(all_gather(vectors), dim=1)  # type: ignore[no-untyped-call]

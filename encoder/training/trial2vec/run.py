@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from accelerate import Accelerator
 from torch import nn
 
-from trifuse.encoder.errors import TrainingInvalid
-from trifuse.encoder.training.trainer import accelerator_here
+from trifuse.encoder.training.trainer import accelerator_here, require_shares
 from trifuse.encoder.training.trial2vec.recipe import Recipe
 
 
@@ -33,10 +32,7 @@ def accelerator_for(batch: int) -> Accelerator:
         TrainingInvalid: they can't share a minibatch.
     """
     accelerator = accelerator_here()
-    if batch % accelerator.num_processes:
-        raise TrainingInvalid(
-            f"batch={batch} can't be shared by {accelerator.num_processes} processes: give a multiple"
-        )
+    require_shares(batch, accelerator)
     return accelerator
 
 
