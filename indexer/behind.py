@@ -76,6 +76,15 @@ def indexes_behind(client: OpenSearch, name: str) -> list[Index]:
     return [index_of(index, entry) for index, entry in sorted(found.items())]
 
 
+def index_known(client: OpenSearch, name: str, uuid: str) -> Index | None:
+    """The index that is known by its name and its UUID; None where it is gone, or was made again."""
+    try:
+        found = indexes_behind(client, name)
+    except IndexMissing:
+        return None
+    return next((index for index in found if index.uuid == uuid), None)
+
+
 def names_behind(client: OpenSearch, name: str) -> set[str]:
     """The names of the indexes that an index or an alias stands for; none where nothing has that name."""
     return set(client.indices.get(index=name, params={"ignore_unavailable": "true"}))

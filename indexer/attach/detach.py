@@ -12,13 +12,13 @@ from trifuse.encoder.marks import MARKS, space_path
 from trifuse.encoder.spaces import spaces_in_meta
 from trifuse.indexer.attach.apply import KIND, remove_ours
 from trifuse.indexer.attach.take_back import attached_copies, take_back
-from trifuse.indexer.behind import Index, indexes_behind
+from trifuse.indexer.behind import Index, index_known, indexes_behind
 from trifuse.indexer.copying.copies import Copy
 from trifuse.indexer.cursors import forget_cursors
 from trifuse.indexer.embedded import EmbeddedField, field_of
-from trifuse.indexer.errors import IndexMissing, IndexNotOurs
+from trifuse.indexer.errors import IndexNotOurs
 from trifuse.indexer.failures import forget_failures
-from trifuse.indexer.sentences.origin import Origin, link_in_meta, origin_in_meta
+from trifuse.indexer.sentences.origin import link_in_meta, origin_in_meta
 from trifuse.indexer.state import delete_state
 from trifuse.indexer.take_out import take_out
 
@@ -148,18 +148,10 @@ def _forget(client: OpenSearch, work: _Work) -> list[str]:
         return []
     meta = client.indices.get_mapping(index=work.sentences)[work.sentences]["mappings"].get("_meta")
     origin = origin_in_meta(meta)
-    if origin is not None and origin.uuid != work.uuid and _is_there(client, origin):
+    if origin is not None and origin.uuid != work.uuid and index_known(client, origin.index, origin.uuid):
         return []  # a copy has taken them over; where theirs is gone, nobody has yet
     client.indices.delete(index=work.sentences)
     return [work.sentences]
-
-
-def _is_there(client: OpenSearch, origin: Origin) -> bool:
-    try:
-        found = indexes_behind(client, origin.index)
-    except IndexMissing:
-        return False
-    return any(index.uuid == origin.uuid for index in found)
 
 
 def _stays(works: Sequence[_Work]) -> list[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from opensearchpy import OpenSearch
 
 from trifuse.encoder.spaces import has_spaces
-from trifuse.indexer.behind import aliases_of, indexes_behind
+from trifuse.indexer.behind import aliases_of, index_known
 from trifuse.indexer.copying.back import roll_back
 from trifuse.indexer.copying.copies import Copy, all_copies
 from trifuse.indexer.copying.end import abandon
-from trifuse.indexer.errors import CopyRefused, IndexMissing
+from trifuse.indexer.errors import CopyRefused
 
 
 def attached_copies(client: OpenSearch, name: str) -> list[Copy]:
@@ -21,26 +21,17 @@ def attached_copies(client: OpenSearch, name: str) -> list[Copy]:
     """
     attached = []
     for copy in reversed(all_copies(client, name)):
-        bare = _source_is_bare(client, copy)
-        if bare is False:
+        source = index_known(client, copy.source, copy.source_uuid)
+        if source is None:
+            continue
+        if has_spaces(source.meta):
             ways = "--finish` or `--rollback" if copy.standing.phase == "switched" else "--abandon"
             raise CopyRefused(
                 f"{copy.source!r} is embedded anew by the copy {copy.index!r}: end that first, with "
                 f"`trifuse reembed {copy.alias} {ways}`, then detach"
             )
-        if bare:
-            attached.append(copy)
+        attached.append(copy)
     return attached
-
-
-def _source_is_bare(client: OpenSearch, copy: Copy) -> bool | None:
-    """Whether the source has no vectors of its own; None where it is gone."""
-    try:
-        found = indexes_behind(client, copy.source)
-    except IndexMissing:
-        return None
-    bare = {index.uuid: not has_spaces(index.meta) for index in found}
-    return bare.get(copy.source_uuid)
 
 
 def take_back(client: OpenSearch, copy: Copy) -> str:

@@ -12,6 +12,7 @@ import contextlib
 import msgspec
 from opensearchpy import OpenSearch
 
+from trifuse.indexer.behind import index_known
 from trifuse.indexer.copying.blocks import block, flat_settings, unblock
 from trifuse.indexer.copying.body import PIPELINES
 from trifuse.indexer.copying.copies import Copy, Standing, again, door_name, keep_standing
@@ -73,5 +74,4 @@ def owners_final(client: OpenSearch, copy: Copy) -> str | None:
 
 def source_is_there(client: OpenSearch, copy: Copy) -> bool:
     """Whether the index that was copied exists: not a later one of the same name."""
-    exists = client.indices.exists(index=copy.source)
-    return bool(exists) and flat_settings(client, copy.source)["index.uuid"] == copy.source_uuid
+    return index_known(client, copy.source, copy.source_uuid) is not None

@@ -7,8 +7,7 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError
 
 from trifuse.encoder.spaces import serving_field, spaces_in_meta
-from trifuse.indexer.behind import Index, indexes_behind, is_on
-from trifuse.indexer.errors import IndexMissing
+from trifuse.indexer.behind import Index, index_known, indexes_behind, is_on
 from trifuse.indexer.meta import change_meta
 from trifuse.indexer.progress import Tell
 from trifuse.indexer.sentences.keeper import Keeper, SentenceReport
@@ -76,11 +75,5 @@ def _keeper(client: OpenSearch, parent: Index) -> Keeper | None:
 
 def _takes_writes(client: OpenSearch, origin: Origin) -> bool:
     """Whether the index is there, and may change. After a switch to its copy it is blocked."""
-    try:
-        found = indexes_behind(client, origin.index)
-    except IndexMissing:
-        return False
-    return any(
-        index.uuid == origin.uuid and not is_on((index.settings.get("blocks") or {}).get("write"))
-        for index in found
-    )
+    index = index_known(client, origin.index, origin.uuid)
+    return index is not None and not is_on((index.settings.get("blocks") or {}).get("write"))
