@@ -162,7 +162,6 @@ def raw_documents(
     wanted: Sequence[Hint],
     *,
     source: Sequence[str] | bool = True,
-    retry: Retry = PATIENT,
 ) -> list[RawItem]:
     """The newest versions of documents, refreshed or not, by id and routing: an item each.
 
@@ -182,7 +181,7 @@ def raw_documents(
             raise IndexMissing(f"the index {index!r} was deleted while it was copied: do the same again")
         return found
 
-    return without_errors(read, errors, index=index, retry=retry)
+    return without_errors(read, errors, index=index, retry=PATIENT)
 
 
 def _post(
