@@ -23,7 +23,7 @@ from trifuse.encoder.templates import Role
 from trifuse.encoder.texts import as_texts, require_usable
 from trifuse.encoder.tokens import TextTokenizer
 from trifuse.encoder.types import Encoding, Vectors
-from trifuse.encoder.vectors import check_vectors, vector_faults
+from trifuse.encoder.vectors import check_vectors, clear_faults
 
 
 class OnnxEncoder:
@@ -78,10 +78,8 @@ class OnnxEncoder:
         vectors = np.zeros((len(clean), self.space.dimension), dtype=np.float32)
         truncated = np.zeros(len(clean), dtype=np.bool_)
         found, cut = self._encode([clean[position] for position in usable], role)
-        faults = vector_faults(found)
-        found[list(faults)] = 0
+        rejected |= clear_faults(found, usable)
         vectors[usable], truncated[usable] = found, cut
-        rejected |= {usable[row]: f"the model's vector can't be used: {why}" for row, why in faults.items()}
         return Encoding(vectors, truncated, rejected)
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:

@@ -22,7 +22,7 @@ from trifuse.encoder.streams import WINDOW, Streams, default_budget
 from trifuse.encoder.templates import Role
 from trifuse.encoder.texts import as_all_parts, require_usable
 from trifuse.encoder.types import Encoding, Vectors
-from trifuse.encoder.vectors import check_vectors, vector_faults
+from trifuse.encoder.vectors import check_vectors, clear_faults
 
 
 @dataclass(frozen=True)
@@ -94,10 +94,9 @@ class TrialEncoder:
         found, cut = self._encode([(parts[position], _is_local(texts[position])) for position in usable])
         vectors = np.zeros((len(parts), self.space.dimension), dtype=np.float32)
         truncated = np.zeros(len(parts), dtype=np.bool_)
-        faults = vector_faults(found)
-        found[list(faults)] = 0
+        rejected |= clear_faults(found, usable)
         vectors[usable], truncated[usable] = found, cut
-        return Encoding(vectors, truncated, rejected | _named(faults, usable))
+        return Encoding(vectors, truncated, rejected)
 
     def encode_queries(self, texts: Sequence[Any]) -> Vectors:
         """(n, dim) float32.
@@ -131,10 +130,10 @@ class TrialEncoder:
             rows = usable[batch.rows]
             vectors[rows], local[rows] = batch.global_, batch.local
             there[rows], cut[rows] = batch.present, batch.truncated
-        faults = vector_faults(vectors[usable])
-        broken = usable[list(faults)]
-        vectors[broken], local[broken] = 0, 0
-        return PartsEncoding(vectors, local, there, cut, rejected | _named(faults, usable.tolist()))
+        found = vectors[usable]
+        broken = clear_faults(found, usable.tolist())
+        vectors[usable], local[list(broken)] = found, 0
+        return PartsEncoding(vectors, local, there, cut, rejected | broken)
 
     def _encode_all(self, items: Sequence[Any]) -> Vectors:
         parts, rejected = as_all_parts(items, self.space.parts)
@@ -203,8 +202,3 @@ class _Batch:
 
 def _is_local(item: Any) -> bool:
     return isinstance(item, str) and item.startswith(LOCAL_MARK)
-
-
-def _named(faults: Mapping[int, str], usable: Sequence[int]) -> dict[int, str]:
-    """Position to reason, of rows whose vector no similarity is defined for."""
-    return {usable[row]: f"the model's vector can't be used: {why}" for row, why in faults.items()}

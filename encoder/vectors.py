@@ -33,6 +33,18 @@ def vector_faults(vectors: Vectors) -> dict[int, str]:
     return faults
 
 
+def clear_faults(vectors: Vectors, positions: Sequence[int]) -> dict[int, str]:
+    """Make zero, in place, the rows that no similarity is defined for; position to reason for each.
+
+    Args:
+        vectors: (n, dim), as a model gave them.
+        positions: what the rows are called.
+    """
+    faults = vector_faults(vectors)
+    vectors[list(faults)] = 0
+    return {positions[row]: f"the model's vector can't be used: {why}" for row, why in faults.items()}
+
+
 def check_vectors(vectors: Vectors, dimension: int, *, names: Sequence[str] | None = None) -> None:
     """Refuse vectors that must not be sent: to be called with (n, dim) float32 before every write and query.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import NoReturn
 
@@ -93,13 +93,18 @@ def tell(report: LoadReport) -> None:
         )
 
 
-def fail_rejected(report: LoadReport) -> NoReturn:
-    """End the command with the first rejected records and the file that has all of them."""
-    for rejection in report.rejected[:_SHOWN]:
+def show_rejected(rejected: Sequence[Rejection]) -> str:
+    """Print the first rejected records to stderr; what to add to a sentence where these aren't all."""
+    for rejection in rejected[:_SHOWN]:
         place = rejection.source if rejection.line is None else f"{rejection.source}:{rejection.line}"
         err.print(
             f"rejected {place} {rejection.id or '(no id)'}: {rejection.reason}", markup=False, soft_wrap=True
         )
+    return f" (the first {_SHOWN} above)" if len(rejected) > _SHOWN else ""
+
+
+def fail_rejected(report: LoadReport) -> NoReturn:
+    """End the command with the first rejected records and the file that has all of them."""
+    more = show_rejected(report.rejected)
     count = len(report.rejected)
-    more = f" (the first {_SHOWN} above)" if count > _SHOWN else ""
     fail(f"{count:,} of {report.read:,} records were rejected{more}: all are in {report.dead_letter}")

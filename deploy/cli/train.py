@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,6 +29,7 @@ from trifuse.deploy.cli.training_options import (
     extra,
     model_name,
     require_room,
+    with_options,
 )
 from trifuse.deploy.config import opensearch_client, require_opensearch, resolve
 
@@ -135,20 +135,17 @@ def lader_command(
     check_plot(plot)
     with extra():
         from trifuse.encoder.training import SMALL, Recipe, train_lader
-    given: dict[str, Any] = {
-        "steps": steps,
-        "warmup_steps": warmup_steps,
-        "batch": batch,
-        "learning_rate": learning_rate,
-        "document_tokens": document_tokens,
-        "trained_layers": trained_layers,
-        "gradient_checkpointing": gradient_checkpointing or None,
-    }
-    base = SMALL if small else Recipe()
-    if steps is not None and warmup_steps is None:  # as large a part of the run as the recipe's
-        given["warmup_steps"] = steps * base.warmup_steps // base.steps
-    chosen = {option: value for option, value in given.items() if value is not None}
-    recipe = replace(base, seed=seed, **chosen)
+    recipe = with_options(
+        SMALL if small else Recipe(),
+        seed,
+        steps=steps,
+        warmup_steps=warmup_steps,
+        batch=batch,
+        learning_rate=learning_rate,
+        document_tokens=document_tokens,
+        trained_layers=trained_layers,
+        gradient_checkpointing=gradient_checkpointing or None,
+    )
     with (
         _data(triples, queries, qrels, corpus, index, opensearch, seed) as data,
         progress_bar("training", recipe.steps) as advance,

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from trifuse.deploy.cli.common import err, out
 
@@ -18,16 +18,30 @@ if TYPE_CHECKING:
 @contextmanager
 def progress_bar(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
     """A bar on stderr, and what to tell it: how many are done, and a word on them."""
+    with progress_bars() as show:
+        show(what, 0, total, "")
+        yield lambda done, said: show(what, done, total, said)
+
+
+@contextmanager
+def progress_bars() -> Iterator[Callable[[str, int, int | None, str], None]]:
+    """A bar on stderr for each stage, and what to tell of it: how many are done, of how many, and a word."""
     columns = (
-        TextColumn(what),
+        TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
         TextColumn("{task.fields[said]}"),
     )
     with Progress(*columns, console=err) as progress:
-        task = progress.add_task(what, total=total, said="")
-        yield lambda done, said: progress.update(task, completed=done, said=said)
+        tasks: dict[str, TaskID] = {}
+
+        def show(stage: str, done: int, of: int | None, said: str) -> None:
+            if stage not in tasks:
+                tasks[stage] = progress.add_task(stage, total=of, said=said)
+            progress.update(tasks[stage], completed=done, total=of, said=said)
+
+        yield show
 
 
 def tell(report: TrainingReport, folder: Path) -> None:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from trifuse.deploy.cli.common import JsonOption, emit, err, fail, names_in, out
+from trifuse.deploy.cli.common import JsonOption, emit, fail, names_in, out
+from trifuse.deploy.cli.load_output import show_rejected
 from trifuse.deploy.cli.study_plots import PlotOption, check_plot
-from trifuse.deploy.cli.train_output import draw_loss
+from trifuse.deploy.cli.train_output import draw_loss, progress_bars
 from trifuse.deploy.cli.training_options import (
     DATA,
     DEFAULT_CHECKPOINT,
@@ -30,6 +28,7 @@ from trifuse.deploy.cli.training_options import (
     extra,
     model_name,
     require_room,
+    with_options,
 )
 from trifuse.indexer.errors import PathNotFound
 from trifuse.indexer.readers import Rejection, read_trials
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from trifuse.encoder.training.entities import EntitySource
     from trifuse.encoder.training.trial2vec import Trial2VecReport
 
-_SHOWN = 5
 _STAGES = {"words": "masked words", "parts": "encoding parts", "trials": "training"}
 
 TrialsOption = Annotated[
@@ -146,21 +144,18 @@ def trial2vec_command(
     check_plot(plot)
     with extra():
         from trifuse.encoder.training.trial2vec import SMALL, Recipe, train_trial2vec
-    given: dict[str, Any] = {
-        "steps": steps,
-        "batch": batch,
-        "learning_rate": learning_rate,
-        "dim": dim,
-        "trained_layers": trained_layers,
-        "mlm_epochs": mlm_epochs,
-        "local_weight": local_weight,
-    }
-    base = SMALL if small else Recipe()
-    if steps is not None:  # as large a part of the run as the recipe's
-        given["warmup_steps"] = steps * base.warmup_steps // base.steps
-    chosen = {option: value for option, value in given.items() if value is not None}
-    recipe = replace(base, seed=seed, **chosen)
-    with _bars() as show:
+    recipe = with_options(
+        SMALL if small else Recipe(),
+        seed,
+        steps=steps,
+        batch=batch,
+        learning_rate=learning_rate,
+        dim=dim,
+        trained_layers=trained_layers,
+        mlm_epochs=mlm_epochs,
+        local_weight=local_weight,
+    )
+    with progress_bars() as show:
         found = _read(trials, tenths, show)
         report = train_trial2vec(
             checkpoint,
@@ -235,27 +230,6 @@ def _lines(paths: list[Path]) -> Iterator[str]:
             yield from stream
 
 
-@contextmanager
-def _bars() -> Iterator[Callable[[str, int, int | None, str], None]]:
-    """A bar on stderr for each stage, and what to tell of it: how many are done, of how many, and a word."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[said]}"),
-    )
-    with Progress(*columns, console=err) as progress:
-        tasks: dict[str, Any] = {}
-
-        def show(stage: str, done: int, of: int | None, said: str) -> None:
-            if stage not in tasks:
-                tasks[stage] = progress.add_task(stage, total=of, said=said)
-            progress.update(tasks[stage], completed=done, total=of, said=said)
-
-        yield show
-
-
 def _tell(report: Trial2VecReport, found: TrainingTrials, folder: Path) -> None:
     """Say for people what came of a run."""
     said = report.as_dict()
@@ -281,8 +255,5 @@ def _tell(report: Trial2VecReport, found: TrainingTrials, folder: Path) -> None:
 
 
 def _fail_rejected(rejected: list[Rejection]) -> None:
-    for each in rejected[:_SHOWN]:
-        place = each.source if each.line is None else f"{each.source}:{each.line}"
-        err.print(f"rejected {place} {each.id or '(no id)'}: {each.reason}", markup=False, soft_wrap=True)
-    more = f" (the first {_SHOWN} above)" if len(rejected) > _SHOWN else ""
+    more = show_rejected(rejected)
     fail(f"the model is there, but {len(rejected):,} records weren't learned from: they were rejected{more}")

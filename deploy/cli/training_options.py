@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from trifuse.encoder.description import DESCRIPTION_FILE
 from trifuse.encoder.errors import TrainingMissing
+
+_Recipe = TypeVar("_Recipe", bound=Any)
 
 RECIPE = {"rich_help_panel": "How to train (without: the recipe's)"}
 DATA = {"rich_help_panel": "What to learn from"}
@@ -51,6 +54,17 @@ def model_name(folder: Path, otherwise: str = "lader") -> str:
     'my-lader-2'
     """
     return re.sub(r"[^a-z0-9._]+", "-", folder.resolve().name.lower()).strip("-._")[:64] or otherwise
+
+
+def with_options(recipe: _Recipe, seed: int, **given: Any) -> _Recipe:
+    """A recipe with the numbers that were given (not None) in the place of its own.
+
+    Of other steps as large a part is warm-up as the recipe has, where that wasn't given too.
+    """
+    chosen = {option: value for option, value in given.items() if value is not None}
+    if "steps" in chosen and "warmup_steps" not in chosen:
+        chosen["warmup_steps"] = chosen["steps"] * recipe.warmup_steps // recipe.steps
+    return replace(recipe, seed=seed, **chosen)
 
 
 def require_room(folder: Path, *, resume: bool) -> None:

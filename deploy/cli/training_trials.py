@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from trifuse.deploy.tenths import tenth_of
 from trifuse.encoder.training.trial2vec import TrialParts
 from trifuse.indexer.readers import Record, Rejection
 from trifuse.indexer.trial_parts import trial_parts
 
-TENTHS = range(10)
 _NAMED = ("conditions", "condition_mesh", "interventions", "intervention_mesh")
 
 
@@ -32,15 +31,6 @@ class TrainingTrials:
     held_out: int = 0
     named: list[Mapping[str, Any]] = field(default_factory=list)
     rejected: list[Rejection] = field(default_factory=list)
-
-
-def tenth_of(trial: str) -> int:
-    """Which tenth of all trials one belongs to, by its id alone: the same one in every file, for ever.
-
-    >>> tenth_of("NCT00000102")
-    9
-    """
-    return int(hashlib.sha256(trial.encode()).hexdigest(), 16) % len(TENTHS)
 
 
 def training_trials(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Literal
+
+from trifuse.deploy.tenths import tenth_of
 
 Split = Literal["train", "valid", "test"]
 
@@ -21,4 +22,4 @@ def split_of(trial: str) -> Split:
     >>> split_of("NCT00000102")
     'test'
     """
-    return _TENTHS[int(hashlib.sha256(trial.encode()).hexdigest(), 16) % len(_TENTHS)]
+    return _TENTHS[tenth_of(trial)]

@@ -7,6 +7,7 @@ takes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -51,21 +52,39 @@ class Recipe:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in _LEAST.items():
-            value = getattr(self, name)
-            if value is not None and not value >= least:
-                raise TrainingInvalid(f"{name}={value}: a recipe needs {least} at least")
+        require_least(self, _LEAST)
         if self.nll_weight > 1:
             raise TrainingInvalid(f"nll_weight={self.nll_weight}: it is a share, expected 0 to 1")
-        if self.warmup_steps > self.steps:
-            raise TrainingInvalid(
-                f"warmup_steps={self.warmup_steps} of steps={self.steps}: the learning rate would never be "
-                "reached; give fewer warm-up steps"
-            )
+        require_reached(self.warmup_steps, self.steps)
 
     def as_dict(self) -> dict[str, Any]:
         """The recipe as JSON."""
         return asdict(self)
+
+
+def require_least(recipe: Any, least: Mapping[str, float]) -> None:
+    """Refuse a recipe of which a number is less than it may be; None stands for the checkpoint's own.
+
+    Raises:
+        TrainingInvalid: naming the number.
+    """
+    for name, lowest in least.items():
+        value = getattr(recipe, name)
+        if value is not None and not value >= lowest:
+            raise TrainingInvalid(f"{name}={value}: a recipe needs {lowest} at least")
+
+
+def require_reached(warmup_steps: int, steps: int) -> None:
+    """Refuse a warm-up that is longer than the run.
+
+    Raises:
+        TrainingInvalid: it is.
+    """
+    if warmup_steps > steps:
+        raise TrainingInvalid(
+            f"warmup_steps={warmup_steps} of steps={steps}: the learning rate would never be reached; give "
+            "fewer warm-up steps"
+        )
 
 
 _LEAST: dict[str, float] = {

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from trifuse.encoder.errors import TrainingInvalid
+from trifuse.encoder.training.recipe import require_least, require_reached
 from trifuse.encoder.training.trial2vec.attention import PAPER, Form
 
 
@@ -78,17 +79,10 @@ class Recipe:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in _LEAST.items():
-            value = getattr(self, name)
-            if value is not None and not value >= least:
-                raise TrainingInvalid(f"{name}={value}: a recipe needs {least} at least")
+        require_least(self, _LEAST)
         if self.dropout >= 1:
             raise TrainingInvalid(f"dropout={self.dropout}: nothing would be left, expected less than 1")
-        if self.warmup_steps > self.steps:
-            raise TrainingInvalid(
-                f"warmup_steps={self.warmup_steps} of steps={self.steps}: the learning rate would never be "
-                "reached; give fewer warm-up steps"
-            )
+        require_reached(self.warmup_steps, self.steps)
         if self.views not in ("dropout", "complementary"):
             raise TrainingInvalid(f"views={self.views!r}: expected 'dropout' or 'complementary'")
         wrong = {part: weight for part, weight in self.prior.items() if not weight > 0}

@@ -142,7 +142,8 @@ def test_help_has_an_example(run: Callable[..., Any]) -> None:
 
 def test_trials_are_parted_by_their_ids_and_each_taken_once() -> None:
     """NCT00000102 is of tenth 9; NCT00000001 to NCT00000010 as sha256 says: see `tenth_of`."""
-    from trifuse.deploy.cli.training_trials import tenth_of, training_trials
+    from trifuse.deploy.cli.training_trials import training_trials
+    from trifuse.deploy.tenths import tenth_of
 
     ids = [f"NCT{number:08d}" for number in range(1, 60)]
     trials = [Trial(nct_id=each, brief_title=each, condition_mesh=("Asthma",)) for each in ids]
