@@ -218,3 +218,16 @@ def test_a_source_deleted_on_the_way_back_leaves_the_copy_open(
     switch(client, switched)
     client.index(index=live, id="after", body={"title": "after"})
     finish(client, live)
+
+
+def test_a_source_whose_name_an_alias_has_taken_is_gone(
+    client: OpenSearch, switched: Copy, live: str
+) -> None:
+    """Its owner deleted it, and let readers of the old name go on: that leads to the copy."""
+    client.indices.delete(index=switched.source)
+    client.indices.put_alias(index=switched.index, name=switched.source)
+    with pytest.raises(CopyRefused, match="is another than the one that was copied"):
+        roll_back(client, live)
+    finish(client, live)
+    assert client.indices.exists(index=switched.index)
+    assert not copies_of(client, live)
