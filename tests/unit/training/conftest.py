@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+import json
+import os
 import random
 import runpy
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -74,6 +78,44 @@ def bert() -> Callable[..., Any]:
         return BertModel(BertConfig(**(tiny | config)), add_pooling_layer=False)
 
     return build
+
+
+@pytest.fixture
+def checkpoint(bert: Callable[..., Any], tokenizer_file: Path, tmp_path: Path) -> Path:
+    """A folder as `save_pretrained` writes it."""
+    from transformers import PreTrainedTokenizerFast
+
+    folder = tmp_path / "checkpoint"
+    bert(num_hidden_layers=1).save_pretrained(folder)
+    special = {"cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]", "unk_token": "[UNK]"}
+    PreTrainedTokenizerFast(tokenizer_file=str(tokenizer_file), **special).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def run_in_processes(tmp_path: Path) -> Callable[..., Any]:
+    """`run_in_processes(script, number, *arguments)`: the JSON that a script prints last, run in so many
+    processes; its arguments are `tmp_path`, the number, and these.
+    """
+
+    def run(script: str, number: int, *arguments: Path) -> Any:
+        path = tmp_path / "script.py"
+        path.write_text(script)
+        launch = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={number}"]
+        done = subprocess.run(
+            [
+                sys.executable,
+                *(launch if number > 1 else []),
+                *map(str, (path, tmp_path, number, *arguments)),
+            ],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"},
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout.splitlines()[-1])
+
+    return run
 
 
 @pytest.fixture

@@ -17,18 +17,6 @@ from trifuse.encoder.errors import CheckpointInvalid
 pytestmark = pytest.mark.train
 
 
-@pytest.fixture
-def checkpoint(bert: Callable[..., Any], tokenizer_file: Path, tmp_path: Path) -> Path:
-    """A folder as `save_pretrained` writes it."""
-    from transformers import PreTrainedTokenizerFast
-
-    folder = tmp_path / "checkpoint"
-    bert(num_hidden_layers=1).save_pretrained(folder)
-    special = {"cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]", "unk_token": "[UNK]"}
-    PreTrainedTokenizerFast(tokenizer_file=str(tokenizer_file), **special).save_pretrained(folder)
-    return folder
-
-
 def test_a_checkpoint_becomes_a_model(
     checkpoint: Path, examples: Callable[[], Iterator[Any]], tmp_path: Path
 ) -> None:

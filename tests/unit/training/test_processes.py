@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -48,32 +44,12 @@ accelerator.end_training()
 """
 
 
-def _run(folder: Path, processes: int) -> Any:
-    (folder / "script.py").write_text(SCRIPT)
-    launch = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
-    command = [
-        sys.executable,
-        *(launch if processes > 1 else []),
-        str(folder / "script.py"),
-        str(folder),
-        str(processes),
-    ]
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"},
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
-
-
 def test_two_processes_learn_what_one_learns(
-    bert: Callable[..., Any], tokenizer_file: Path, tmp_path: Path
+    bert: Callable[..., Any], tokenizer_file: Path, run_in_processes: Callable[..., Any], tmp_path: Path
 ) -> None:
     shutil.copyfile(tokenizer_file, tmp_path / "words.json")
     bert(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0).save_pretrained(tmp_path / "checkpoint")
-    one, two = _run(tmp_path, 1), _run(tmp_path, 2)
+    one, two = (run_in_processes(SCRIPT, number) for number in (1, 2))
     assert (one["processes"], two["processes"]) == (1, 2)
     assert two["loss"] == pytest.approx(one["loss"], rel=1e-4)
     assert two["accuracy"] == pytest.approx(one["accuracy"])

@@ -34,17 +34,6 @@ def run() -> Callable[..., Any]:
 
 
 @pytest.fixture
-def checkpoint(bert: Callable[..., Any], tokenizer_file: Path, tmp_path: Path) -> Path:
-    from transformers import PreTrainedTokenizerFast
-
-    folder = tmp_path / "checkpoint"
-    bert(num_hidden_layers=1).save_pretrained(folder)
-    special = {"cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]", "unk_token": "[UNK]"}
-    PreTrainedTokenizerFast(tokenizer_file=str(tokenizer_file), **special).save_pretrained(folder)
-    return folder
-
-
-@pytest.fixture
 def triples(tmp_path: Path) -> Path:
     path = tmp_path / "triples.tsv"
     pairs = [("heart", "lung"), ("lung", "skin"), ("skin", "heart")]

@@ -20,18 +20,6 @@ class Killed(Exception):
 
 
 @pytest.fixture
-def checkpoint(bert: Callable[..., Any], tokenizer_file: Path, tmp_path: Path) -> Path:
-    """A folder as `save_pretrained` writes it."""
-    from transformers import PreTrainedTokenizerFast
-
-    folder = tmp_path / "checkpoint"
-    bert(num_hidden_layers=1).save_pretrained(folder)
-    special = {"cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]", "unk_token": "[UNK]"}
-    PreTrainedTokenizerFast(tokenizer_file=str(tokenizer_file), **special).save_pretrained(folder)
-    return folder
-
-
-@pytest.fixture
 def train(checkpoint: Path, trials: Any, organs: Any, tmp_path: Path) -> Callable[..., Any]:
     """`train(recipe, folder, **options)`: learns from ten trials, is ended by six others."""
 
