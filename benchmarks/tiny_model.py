@@ -7,7 +7,7 @@ position and type where the graph takes those inputs.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,11 +44,26 @@ def make_model(
         attention: let every token look at the others, so that lengths and masks matter.
         description: keys of `trifuse.json` that differ from a plain fp32 mean model.
     """
+    return write_model(folder, words, lambda rows: _graph(rows, inputs, integers, attention), description)
+
+
+def write_model(
+    folder: Path,
+    words: Mapping[str, Sequence[float]],
+    graph: Callable[[NDArray[np.float32]], onnx.ModelProto],
+    description: Mapping[str, Any],
+) -> Path:
+    """Write the folder of a model that begins with the rows of words.
+
+    Args:
+        graph: made of the rows, those of the special tokens first.
+        description: keys of `trifuse.json` that differ from a plain fp32 mean model.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     vocabulary = [*SPECIAL, *(word for word in words if word not in SPECIAL)]
     dimension = len(next(iter(words.values())))
     rows = np.array([words.get(word, [0.0] * dimension) for word in vocabulary], dtype=np.float32)
-    onnx.save(_graph(rows, inputs, integers, attention), folder / "model.onnx")
+    onnx.save(graph(rows), folder / "model.onnx")
     make_tokenizer(vocabulary).save(str(folder / "tokenizer.json"))
     described = {
         "name": "tiny",
@@ -59,7 +74,7 @@ def make_model(
         "normalized": False,
         "similarity": "dot",
     }
-    (folder / "trifuse.json").write_text(json.dumps(described | description))
+    (folder / "trifuse.json").write_text(json.dumps(described | dict(description)))
     return folder
 
 

@@ -6,7 +6,6 @@ once, the second twice, and so on: which text is in which part matters.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
-from tiny_model import SPECIAL, make_tokenizer
+from tiny_model import write_model
 
 PARTS: tuple[Mapping[str, Any], ...] = (
     {"name": "title", "max_tokens": 8},
@@ -48,24 +47,10 @@ def make_parts_model(
         integers: the type of the inputs.
         description: keys of `trifuse.json` that differ from a plain fp32 model.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    vocabulary = [*SPECIAL, *(word for word in words if word not in SPECIAL)]
-    dimension = len(next(iter(words.values())))
-    rows = np.array([words.get(word, [0.0] * dimension) for word in vocabulary], dtype=np.float32)
-    onnx.save(_graph(rows, counted or len(parts), positions, integers), folder / "model.onnx")
-    make_tokenizer(vocabulary).save(str(folder / "tokenizer.json"))
-    described = {
-        "name": "tiny-parts",
-        "precision": "fp32",
-        "dimension": dimension,
-        "pooling": "mean",
-        "max_tokens": 16,
-        "normalized": False,
-        "similarity": "dot",
-        "parts": list(parts),
-    }
-    (folder / "trifuse.json").write_text(json.dumps(described | description))
-    return folder
+    described = {"name": "tiny-parts", "parts": list(parts)} | description
+    return write_model(
+        folder, words, lambda rows: _graph(rows, counted or len(parts), positions, integers), described
+    )
 
 
 def _graph(rows: NDArray[np.float32], count: int, positions: bool, integers: int) -> onnx.ModelProto:
