@@ -26,7 +26,7 @@ from pathlib import Path
 
 from backfill_memory import Curve, Watched
 from opensearchpy import OpenSearch
-from ratio import Ratio, summarize
+from ratio import Ratio, in_turn, summarize
 
 from trifuse.deploy.local.stack import LocalServices
 from trifuse.encoder.marks import VECTOR_FIELD
@@ -144,11 +144,7 @@ def measure(client: OpenSearch, documents: int, rounds: int) -> Copied:
     write(client, documents)
     race = Race(client, documents)
     pairs = []
-    for number in range(rounds + 1):
-        if number % 2:
-            theirs, own = race.peer(), race.ours()
-        else:
-            own, theirs = race.ours(), race.peer()
+    for number, (own, theirs) in enumerate(in_turn(race.ours, race.peer, rounds + 1)):
         pairs.append((own, theirs))
         print(f"round {number}: {own / theirs:.2f} of _reindex", file=sys.stderr)
     client.indices.delete(index=INDEX)

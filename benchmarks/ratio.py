@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -43,14 +43,17 @@ def paired_ratio(ours: Measure, peer: Measure, runs: int) -> Ratio:
     """Measure both in turn; who goes first alternates, and the first pair warms up and isn't counted."""
     if runs < 10:
         raise ValueError(f"runs={runs}: a paired ratio needs at least 10")
-    pairs = []
-    for run in range(runs + 1):
+    return summarize(list(in_turn(ours, peer, runs + 1))[1:])
+
+
+def in_turn(ours: Measure, peer: Measure, runs: int) -> Iterator[tuple[float, float]]:
+    """(ours, peer) of each run, as it ends; who goes first alternates."""
+    for run in range(runs):
         if run % 2:
             theirs, own = peer(), ours()
         else:
             own, theirs = ours(), peer()
-        pairs.append((own, theirs))
-    return summarize(pairs[1:])
+        yield own, theirs
 
 
 def summarize(pairs: Sequence[tuple[float, float]], unit: str = "1/s") -> Ratio:
