@@ -103,7 +103,7 @@ def _exported(checkpoint: str, folder: Path) -> dict[str, ModelFolder]:
     from trifuse.encoder.training.trial2vec.model import Trial2Vec
 
     with open_checkpoint(checkpoint) as start:
-        model = Trial2Vec(start.transformer, pooling=open_model(checkpoint).description.pooling)
+        model = Trial2Vec(start.transformer, pooling=start.pooling)
         export_trial2vec(model, start.tokenizer, describe(model, "trial2vec-untrained"), folder / "fp32")
     quantize_trial2vec(folder / "fp32", folder / "int8", name="trial2vec-untrained-int8")
     return {precision: read_model(folder / precision) for precision in ("fp32", "int8")}

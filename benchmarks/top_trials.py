@@ -20,19 +20,26 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+LONGEST_FIELD = 2**24
+
 
 def top_trials(path: Path) -> Iterator[dict[str, Any]]:
     """The records of one of its files."""
-    csv.field_size_limit(2**24)
+    for row in rows(path):
+        yield {
+            "nct_id": row["nctid"],
+            "conditions": ast.literal_eval(row["diseases"]),
+            "interventions": ast.literal_eval(row["drugs"]),
+            "eligibility": row["criteria"],
+            "phase": row["phase"],
+        }
+
+
+def rows(path: Path) -> Iterator[dict[str, str]]:
+    """The rows of one of its files, as they stand there."""
+    csv.field_size_limit(LONGEST_FIELD)
     with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            yield {
-                "nct_id": row["nctid"],
-                "conditions": ast.literal_eval(row["diseases"]),
-                "interventions": ast.literal_eval(row["drugs"]),
-                "eligibility": row["criteria"],
-                "phase": row["phase"],
-            }
+        yield from csv.DictReader(file)
 
 
 def main() -> None:

@@ -130,7 +130,7 @@ def dense(
 
 def learned_flat(asked: Asked, vectors: Vectors, seed: int) -> Any:
     """Flat vectors of some training trials."""
-    some = _some(in_pool(asked.trials, "train"), WHITENING_TRIALS, seed)
+    some = sample(in_pool(asked.trials, "train"), WHITENING_TRIALS, seed)
     return vectors.of(FLAT_MODEL, texts_of(some, FLAT))
 
 
@@ -184,10 +184,3 @@ def by_parts(asked: Asked, models: Sequence[Embed]) -> dict[str, list[Scores]]:
 def unnamed(asked: Asked) -> Asked:
     """The same, where neither queries nor candidates name the disease in so many words."""
     return replace(asked, trials=[each._replace(source=dict(each.source) | UNNAMED) for each in asked.trials])
-
-
-def _some(trials: Sequence[Told], count: int, seed: int) -> list[Told]:
-    if len(trials) <= count:
-        return list(trials)
-    chosen = np.random.default_rng(seed).choice(len(trials), count, replace=False)
-    return [trials[place] for place in sorted(chosen.tolist())]

@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import argparse
 import ast
-import csv
-import gzip
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from top_trials import rows
 from trial2vec_data import FULL, Told, texts_of, told
 from trial2vec_methods import FLAT_MODEL, OURS, Embed, parts_of
 from trial2vec_vectors import Vectors
@@ -32,7 +31,6 @@ from trifuse.deploy.outcome.split import SPLITS, Split
 STATUS_FILE = Path("ctgov_csv", "trials.jsonl.gz")
 TOP_FOLDER = "top_benchmark"
 TELLING = ("status", "why_stopped")
-_LONGEST_FIELD = 2**24
 
 
 class Labelled(NamedTuple):
@@ -61,13 +59,13 @@ def by_top(folder: Path, phase: str = "phase_I") -> list[Labelled]:
     return [
         Labelled(_told(row), row["label"] == "1", split)
         for split in SPLITS
-        for row in _rows((inner if inner.is_dir() else folder) / f"{phase}_{split}.csv.gz")
+        for row in rows((inner if inner.is_dir() else folder) / f"{phase}_{split}.csv.gz")
     ]
 
 
 def top_trials(folder: Path) -> list[Told]:
     """All trials of the benchmark's files, as far as they are there."""
-    return [_told(row) for path in sorted((folder / TOP_FOLDER).glob("*.csv.gz")) for row in _rows(path)]
+    return [_told(row) for path in sorted((folder / TOP_FOLDER).glob("*.csv.gz")) for row in rows(path)]
 
 
 def _told(row: Mapping[str, str]) -> Told:
@@ -80,12 +78,6 @@ def _source(row: Mapping[str, str]) -> dict[str, Any]:
         "interventions": [{"name": name} for name in ast.literal_eval(row["drugs"])],
         "eligibility": row["criteria"],
     }
-
-
-def _rows(path: Path) -> Iterator[dict[str, str]]:
-    csv.field_size_limit(_LONGEST_FIELD)
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
-        yield from csv.DictReader(file)
 
 
 def features(labelled: list[Labelled], vectors: Vectors, model: Embed, seed: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from trial2vec_data import Told
@@ -23,6 +23,7 @@ POOLS = {"test": "test", "dev": "valid"}
 HELD_OUT = (7, 8, 9)
 """The tenths of both, as `trifuse train trial2vec --held-out` has them: neither is trained on."""
 _ROWS = 256
+_Item = TypeVar("_Item")
 
 
 class Judged(NamedTuple):
@@ -78,9 +79,9 @@ def judged(
     return found
 
 
-def sample(queries: Sequence[Judged], count: int, seed: int) -> list[Judged]:
-    """So many of the queries, drawn without replacement, in their order; all where there aren't more."""
-    if count >= len(queries):
-        return list(queries)
-    places = np.random.default_rng(seed).choice(len(queries), count, replace=False)
-    return [queries[place] for place in sorted(places.tolist())]
+def sample(items: Sequence[_Item], count: int, seed: int) -> list[_Item]:
+    """So many of them, drawn without replacement, in their order; all where there aren't more."""
+    if count >= len(items):
+        return list(items)
+    places = np.random.default_rng(seed).choice(len(items), count, replace=False)
+    return [items[place] for place in sorted(places.tolist())]
