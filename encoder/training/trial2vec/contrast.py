@@ -97,9 +97,9 @@ def losses_of(
     parts = [names.index(each[0]) if each else 0 for each in draw.local]
     positives, negatives = draw.texts()[: len(draw.local)], draw.texts()[len(draw.local) :]
     vectors = contrast(
-        _on(as_tensors(draw.parts[own]), device),
-        _on(as_tensors(draw.titles[own]), device),
-        _on(as_tensors([*positives[own], *negatives[own]]), device),
+        on_device(as_tensors(draw.parts[own]), device),
+        on_device(as_tensors(draw.titles[own]), device),
+        on_device(as_tensors([*positives[own], *negatives[own]]), device),
         torch.from_numpy(draw.masks()[:, own]).to(device),
         torch.tensor(parts[own], device=device),
     )
@@ -144,5 +144,6 @@ def _losses(vectors: Tensor, draw: Draw, recipe: Recipe) -> Losses:
     )
 
 
-def _on(tensors: Tensors, device: torch.device) -> Tensors:
+def on_device(tensors: Tensors, device: torch.device) -> Tensors:
+    """The same on a processor."""
     return tuple(each.to(device) for each in tensors)

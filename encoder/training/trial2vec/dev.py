@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from trifuse.encoder.training.trial2vec.contrast import AsTensors, pooled
+from trifuse.encoder.training.trial2vec.contrast import AsTensors, on_device, pooled
 from trifuse.encoder.training.trial2vec.examples import DISEASE, Diseases, TrialParts, disease_keys
 from trifuse.encoder.training.trial2vec.model import Trial2Vec
 from trifuse.encoder.types import Vectors
@@ -54,7 +54,7 @@ class DevScore:
         asked, found = [], []
         for start in range(0, len(self.trials), _ROWS):
             tensors = self._as_tensors([trial.parts for trial in self.trials[start : start + _ROWS]])
-            vectors, there = pooled(self._model, tuple(each.to(device) for each in tensors))
+            vectors, there = pooled(self._model, on_device(tensors, device))
             asked.append(head(vectors, there & ~disease)[0].cpu())
             found.append(head(vectors, there & disease)[0].cpu())
         return mean_reciprocal_rank((torch.cat(asked) @ torch.cat(found).T).numpy(), self._shared)

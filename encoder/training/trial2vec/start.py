@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 
 from trifuse.encoder.errors import TrainingInvalid
-from trifuse.encoder.training.trial2vec.contrast import AsTensors, pooled
+from trifuse.encoder.training.trial2vec.contrast import AsTensors, on_device, pooled
 from trifuse.encoder.training.trial2vec.examples import TrialParts, minibatches
 from trifuse.encoder.training.trial2vec.model import Trial2Vec
 from trifuse.encoder.training.trial2vec.recipe import Recipe
@@ -42,7 +42,7 @@ def start_head(model: Trial2Vec, trials: Sequence[TrialParts], as_tensors: AsTen
     found = []
     for start in range(0, len(some), _ROWS):
         tensors = as_tensors([trials[number].parts for number in some[start : start + _ROWS]])
-        found.append(pooled(model, tuple(each.to(device) for each in tensors)))
+        found.append(pooled(model, on_device(tensors, device)))
     vectors = torch.cat([each for each, _ in found])
     there = torch.cat([each for _, each in found])
     centres = vectors.sum(0) / there.sum(0).clamp(min=1)[:, None]
