@@ -1,0 +1,1 @@
+"""Query adapters that ask for one aspect of a text: population, intervention, outcome, comparator."""
