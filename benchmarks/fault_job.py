@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -44,7 +45,7 @@ class Job(Protocol):
         """Wait for the end and check it; what was found, in words. Raises Broken."""
 
 
-class DocumentsJob:
+class DocumentsJob(ABC):
     """Documents get their vectors by commands; subclasses say which.
 
     `part` is when the fault comes: that part of the texts was given to the encoder. `running` is the command
@@ -86,12 +87,13 @@ class DocumentsJob:
         self._environ: dict[str, str] = {}
         self._resources = ExitStack()
 
+    @abstractmethod
     def prepare(self) -> None:
         """Make what the job starts from."""
 
+    @abstractmethod
     def commands(self) -> None:
         """Run the job's commands."""
-        raise NotImplementedError
 
     def searches(self) -> Searches:
         """What searches meanwhile."""
@@ -171,6 +173,7 @@ class DocumentsJob:
         demand(after == before, "a second sync wrote documents")
         return self._told(embedded, texts)
 
+    @abstractmethod
     def check_end(self) -> None:
         """What else must hold."""
 

@@ -126,6 +126,7 @@ def main() -> None:
     )
     parser.add_argument("--resamples", type=int, default=RESAMPLES, help="of intervals and tests")
     parser.add_argument("--labels", choices=("status", "top"), default="top", help="of the table outcome")
+    parser.add_argument("--trials", type=int, help="so many of the labels status, by a hash; else all")
     parser.add_argument("--cache", type=Path, default=FOLDER, help="keeps vectors between runs")
     parser.add_argument("--json", action="store_true", help="machine-readable output")
     options = parser.parse_args()

@@ -1,7 +1,7 @@
 """How trials ended, predicted by one linear layer from several kinds of vectors: the table `outcome`.
 
-status  the trials of `ctgov_csv` that were completed, or else terminated, withdrawn or suspended; 70, 10
-        and 20 % by the hash of the id
+status  the trials of `ctgov_csv` that were completed, or else terminated, withdrawn or suspended, or --trials
+        of them; 70, 10 and 20 % by the hash of the id
 top     phase I of the trial outcome prediction benchmark (Fu et al. 2022, HINT), by its own parts; its
         records have diseases, drugs and criteria, and no title
 """
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from ended_trials import drawn
 from rich.console import Console
 from rich.table import Table
 from top_trials import rows
@@ -41,8 +42,12 @@ class Labelled(NamedTuple):
     split: Split
 
 
-def by_status(folder: Path) -> list[Labelled]:
-    """The trials of the registry's export whose status is an end; what tells it is taken from them."""
+def by_status(folder: Path, count: int | None = None) -> list[Labelled]:
+    """The trials of the registry's export whose status is an end; what tells it is taken from them.
+
+    Args:
+        count: how many of them, the same ones that ended_trials.py writes; None: all.
+    """
     path = folder / STATUS_FILE
     found = []
     for trial in told([path if path.exists() else folder / STATUS_FILE.name]):
@@ -50,7 +55,8 @@ def by_status(folder: Path) -> list[Labelled]:
         if positive is not None:
             source = {name: value for name, value in trial.source.items() if name not in TELLING}
             found.append(Labelled(trial._replace(source=source), positive, split_of(trial.id)))
-    return found
+    kept = drawn([each.trial.id for each in found], len(found) if count is None else count)
+    return [each for each in found if each.trial.id in kept]
 
 
 def by_top(folder: Path, phase: str = "phase_I") -> list[Labelled]:
@@ -95,7 +101,8 @@ def features(labelled: list[Labelled], vectors: Vectors, model: Embed, seed: int
 
 def outcome_table(options: argparse.Namespace, vectors: Vectors, model: Embed) -> None:
     """Measure, and print."""
-    labelled = {"status": by_status, "top": by_top}[options.labels](options.data)
+    of_status = options.labels == "status"
+    labelled = by_status(options.data, options.trials) if of_status else by_top(options.data)
     positive = np.array([each.positive for each in labelled])
     splits = [each.split for each in labelled]
     print(f"{len(labelled)} trials, {positive.mean():.1%} of them ended well", file=sys.stderr)

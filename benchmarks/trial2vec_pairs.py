@@ -122,11 +122,13 @@ def corpus(folder: Path, fetched: Path | None, wanted: Iterable[str]) -> list[To
     Of a trial that several files have, the first one's: what was fetched, the registry's records, its export,
     the records of the outcome benchmark, which have no title.
     """
-    files = [fetched, *(folder / path for path in TEXTS)]
+    full, *others = (folder / path for path in TEXTS)
+    records = told([full] if full.exists() else [])
     found = {trial.id: trial for trial in top_trials(folder)}
-    found |= {trial.id: trial for trial in told([path for path in files if path and path.exists()])}
-    full = folder / TEXTS[0]
-    kept = {*wanted, *(trial.id for trial in (told([full]) if full.exists() else ()))}
+    found |= {trial.id: trial for trial in told([path for path in others if path.exists()])}
+    found |= {trial.id: trial for trial in records}
+    found |= {trial.id: trial for trial in told([fetched] if fetched and fetched.exists() else [])}
+    kept = {*wanted, *(trial.id for trial in records)}
     return [trial for trial in found.values() if trial.id in kept]
 
 

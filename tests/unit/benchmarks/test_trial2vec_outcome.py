@@ -31,6 +31,7 @@ def test_an_end_is_a_label_and_no_text(tmp_path: Path) -> None:
         ):
             record = {"nct_id": name, "overall_status": status, "why_stopped": "fate", "brief_title": "pills"}
             file.write(json.dumps(record) + "\n")
+    assert len(by_status(tmp_path, 1)) == 1
     found = by_status(tmp_path)
     assert [(each.trial.id, each.positive, each.split) for each in found] == [
         ("NCT00000030", True, "test"),
