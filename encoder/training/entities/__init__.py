@@ -6,7 +6,7 @@ from trifuse.encoder.training.entities.concepts import Concept
 from trifuse.encoder.training.entities.dictionary import DictionarySource
 from trifuse.encoder.training.entities.records import concepts_of_records
 from trifuse.encoder.training.entities.source import Entity, EntitySource
-from trifuse.encoder.training.entities.swaps import SwapCounts, Swapped, swap, swaps
+from trifuse.encoder.training.entities.swaps import Swapped, swap
 from trifuse.encoder.training.entities.umls import read_umls
 
 __all__ = [
@@ -14,10 +14,8 @@ __all__ = [
     "DictionarySource",
     "Entity",
     "EntitySource",
-    "SwapCounts",
     "Swapped",
     "concepts_of_records",
     "read_umls",
     "swap",
-    "swaps",
 ]

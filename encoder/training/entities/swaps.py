@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from trifuse.encoder.training.entities.source import Entity, EntitySource
@@ -22,19 +21,6 @@ class Swapped(NamedTuple):
     text: str
     positive: str
     negative: str
-
-
-@dataclass
-class SwapCounts:
-    """How many texts were seen, and of how many a pair could be made."""
-
-    texts: int = 0
-    pairs: int = 0
-
-    @property
-    def without(self) -> int:
-        """Texts that name nothing known, or nothing that could be exchanged."""
-        return self.texts - self.pairs
 
 
 def swap(text: str, source: EntitySource, rng: random.Random) -> Swapped | None:
@@ -53,19 +39,6 @@ def swap(text: str, source: EntitySource, rng: random.Random) -> Swapped | None:
     rng.shuffle(order)
     negative = _first(_other(text, mentions[one], source, rng) for one in order)
     return None if negative is None else Swapped(text, positive, negative)
-
-
-def swaps(
-    texts: Iterable[str], source: EntitySource, rng: random.Random, counts: SwapCounts | None = None
-) -> Iterator[Swapped]:
-    """A pair of each text of which one can be made, in the texts' order; `counts` is kept up to date."""
-    counts = SwapCounts() if counts is None else counts
-    for text in texts:
-        counts.texts += 1
-        pair = swap(text, source, rng)
-        if pair is not None:
-            counts.pairs += 1
-            yield pair
 
 
 def _by_concept(entities: Iterable[Entity]) -> dict[str, list[Entity]]:
