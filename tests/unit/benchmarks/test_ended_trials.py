@@ -1,4 +1,4 @@
-"""The sample of trials that have ended: drawn by id, the same whatever the order, as `trifuse load` reads them."""
+"""The sample of trials that have ended: drawn by id whatever the order, and read as `trifuse load` does."""
 
 from __future__ import annotations
 
