@@ -10,6 +10,7 @@ TrifuseError                the root of every error that trifuse raises on purpo
 │   ├── InvalidText         a text that can't be encoded
 │   ├── InvalidVector       a vector with NaN, an infinity, or no length
 │   ├── SpaceMismatch       a vector would be compared with one from another space
+│   ├── LabelsInvalid       a file of labelled texts that isn't what it should be
 │   └── TrainingError       anything about training a model
 │       ├── TrainingMissing     the extra `train` isn't installed
 │       ├── TrainingInvalid     a recipe, or examples, that nothing can be trained by
@@ -64,6 +65,10 @@ class InvalidVector(EncoderError):
 
 class SpaceMismatch(EncoderError):
     """A vector would be compared with one from another space."""
+
+
+class LabelsInvalid(EncoderError):
+    """A file of labelled texts that isn't what it should be; the message names the file and the line."""
 
 
 class TrainingError(EncoderError):
