@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Encoding as Tokens
 
-from trifuse.encoder.batching import token_batches
 from trifuse.encoder.description import MODEL_FILE, TOKENIZER_FILE, ModelFolder
 from trifuse.encoder.devices import parse_device
 from trifuse.encoder.errors import ModelInvalid
 from trifuse.encoder.onnx import OnnxSession
-from trifuse.encoder.pooling import pool, unit_norm
+from trifuse.encoder.runs import TextRuns
 from trifuse.encoder.spaces import EncoderSpace
-from trifuse.encoder.streams import WINDOW, Streams, default_budget
+from trifuse.encoder.streams import Streams, default_budget
 from trifuse.encoder.templates import Role
 from trifuse.encoder.texts import as_texts, require_usable
 from trifuse.encoder.tokens import TextTokenizer
@@ -50,15 +47,18 @@ class OnnxEncoder:
     ) -> None:
         self._model = model
         self._device = parse_device(device)
-        self._token_budget = token_budget or default_budget(model.description.precision, self._device)
-        self._tokenizer = TextTokenizer(
-            model.path / TOKENIZER_FILE,
-            model.description.max_tokens,
-            separator=model.description.pair_separator,
+        self._runs = TextRuns(
+            TextTokenizer(
+                model.path / TOKENIZER_FILE,
+                model.description.max_tokens,
+                separator=model.description.pair_separator,
+            ),
+            model.space,
+            Streams(self._device, threads),
+            token_budget or default_budget(model.description.precision, self._device),
         )
         self._lock = threading.Lock()
         self._sessions: dict[str, OnnxSession] = {}
-        self._streams = Streams(self._device, threads)
         self._session("document")
 
     @property
@@ -110,22 +110,7 @@ class OnnxEncoder:
     def _encode(self, texts: Sequence[str], role: Role) -> tuple[Vectors, NDArray[np.bool_]]:
         """(n, dim) vectors of clean texts, and which were cut."""
         prefix = self._model.description.prefix(role)
-        vectors = np.empty((len(texts), self.space.dimension), dtype=np.float32)
-        truncated = np.zeros(len(texts), dtype=np.bool_)
-        for start in range(0, len(texts), WINDOW):
-            window = slice(start, start + WINDOW)
-            tokens, truncated[window] = self._tokenizer.tokenize([prefix + text for text in texts[window]])
-            batches = list(token_batches([len(item) for item in tokens], self._token_budget))
-            rows = ([tokens[row] for row in batch] for batch in batches)
-            encode = partial(self._encode_batch, self._session(role))
-            for batch, found in zip(batches, self._streams.map(encode, rows), strict=True):
-                vectors[start + batch] = found
-        return vectors, truncated
-
-    def _encode_batch(self, session: OnnxSession, tokens: Sequence[Tokens]) -> Vectors:
-        ids, mask, types = self._tokenizer.pad(tokens)
-        pooled = pool(session.run(ids, mask, types), mask, self.space.pooling)
-        return unit_norm(pooled) if self.space.normalized else pooled
+        return self._runs.vectors(self._session(role).run, [prefix + text for text in texts])
 
     def _session(self, role: Role) -> OnnxSession:
         """The graph for texts of that role: a query tower is loaded only where queries are encoded."""
@@ -139,8 +124,7 @@ class OnnxEncoder:
 
     def _require_dimension(self, session: OnnxSession, file: str) -> None:
         """Run one text, so that a graph that contradicts its description is refused before any work."""
-        ids, mask, types = self._tokenizer.pad(self._tokenizer.tokenize(["trial"])[0])
-        found = session.run(ids, mask, types).shape[-1]
+        found = self._runs.dimension(session.run)
         if found != self.space.dimension:
             raise ModelInvalid(
                 f"{self._model.path}: the graph {file} gives vectors of {found} numbers, but trifuse.json "
