@@ -38,14 +38,33 @@ def bootstrap_ci(
     (0.5, 0.5)
     """
     data = _row(values)
+    return bootstrap_ratio_ci(data, np.ones_like(data), resamples=resamples, confidence=confidence, seed=seed)
+
+
+def bootstrap_ratio_ci(
+    parts: NDArray[np.float64],
+    wholes: NDArray[np.float64],
+    *,
+    resamples: int = RESAMPLES,
+    confidence: float = 0.95,
+    seed: int = SEED,
+) -> tuple[float, float]:
+    """The percentile bootstrap interval of sum(parts) / sum(wholes) over units that have several cases each.
+
+    A sample that happens to have no case is left out.
+
+    Args:
+        parts, wholes: (units,), of how many cases of a unit something is true, and how many it has; at least
+            one has a case.
+
+    >>> bootstrap_ratio_ci(np.array([1.0, 2.0]), np.array([2.0, 4.0]))
+    (0.5, 0.5)
+    """
     rng = np.random.default_rng(seed)
-    means = np.concatenate(
-        [
-            data[rng.integers(0, len(data), (rows, len(data)))].mean(axis=1)
-            for rows in _chunks(resamples, len(data))
-        ]
-    )
-    low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
+    drawn = (rng.integers(0, len(parts), (rows, len(parts))) for rows in _chunks(resamples, len(parts)))
+    sums = np.concatenate([np.stack((parts[at].sum(axis=1), wholes[at].sum(axis=1))) for at in drawn], axis=1)
+    sums = sums[:, sums[1] > 0]
+    low, high = np.quantile(sums[0] / sums[1], [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
 
 
