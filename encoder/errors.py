@@ -10,6 +10,7 @@ TrifuseError                the root of every error that trifuse raises on purpo
 │   ├── InvalidText         a text that can't be encoded
 │   ├── InvalidVector       a vector with NaN, an infinity, or no length
 │   ├── SpaceMismatch       a vector would be compared with one from another space
+│   ├── AspectUnknown       an aspect was asked for that an adapter, or trifuse, doesn't know
 │   ├── LabelsInvalid       a file of labelled texts that isn't what it should be
 │   └── TrainingError       anything about training a model
 │       ├── TrainingMissing     the extra `train` isn't installed
@@ -65,6 +66,10 @@ class InvalidVector(EncoderError):
 
 class SpaceMismatch(EncoderError):
     """A vector would be compared with one from another space."""
+
+
+class AspectUnknown(EncoderError):
+    """An aspect was asked for that an adapter, or trifuse, doesn't know; the message names those it knows."""
 
 
 class LabelsInvalid(EncoderError):

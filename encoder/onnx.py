@@ -22,6 +22,29 @@ PARTS_OUTPUTS = ("global", "local")
 _DTYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 
 
+class Lora:
+    """Low-rank updates of a graph's weights, which stand in their file: it is mapped, not read.
+
+    Args:
+        path: in onnxruntime's format for adapters, of the inputs that such a graph has beside the tokens.
+
+    Raises:
+        RuntimeMissing: neither, or both, of the ONNX runtimes are installed.
+        ModelInvalid: the file isn't an adapter.
+    """
+
+    def __init__(self, path: Path) -> None:
+        require_one_runtime()
+        import onnxruntime
+
+        self._weights, self.options = onnxruntime.LoraAdapter(), onnxruntime.RunOptions()
+        try:
+            self._weights.Load(str(path))
+            self.options.add_active_adapter(self._weights)
+        except Exception as error:  # onnxruntime's errors share no other base class
+            raise ModelInvalid(f"{path} can't be loaded as an adapter: {error}") from error
+
+
 class OnnxSession:
     """A graph from token ids to token vectors, on one device.
 
@@ -40,8 +63,18 @@ class OnnxSession:
         self._inputs = _inputs(self._session, path, INPUTS)
         self._output = _output(self._session, path)
 
-    def run(self, ids: NDArray[np.int64], mask: NDArray[np.int64], types: NDArray[np.int64]) -> Vectors:
+    def run(
+        self,
+        ids: NDArray[np.int64],
+        mask: NDArray[np.int64],
+        types: NDArray[np.int64],
+        *,
+        lora: Lora | None = None,
+    ) -> Vectors:
         """(rows, length) token ids, attention mask and token types to (rows, length, dim) float32.
+
+        Args:
+            lora: what the weights are updated by in this run; None: nothing.
 
         Raises:
             EncodingFailed: the graph failed: out of memory, or more tokens than it has positions for.
@@ -49,7 +82,7 @@ class OnnxSession:
         values = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
         if "position_ids" in self._inputs:
             values["position_ids"] = np.broadcast_to(np.arange(ids.shape[1]), ids.shape)
-        (tokens,) = _run(self._session, self._inputs, values, [self._output])
+        (tokens,) = _run(self._session, self._inputs, values, [self._output], lora and lora.options)
         return tokens
 
 
@@ -101,12 +134,13 @@ def _run(
     inputs: Mapping[str, Any],
     values: Mapping[str, NDArray[np.int64]],
     outputs: Sequence[str],
+    options: Any = None,
 ) -> list[Vectors]:
     """Feed exactly the session's inputs."""
     feed = {name: np.ascontiguousarray(values[name], dtype=dtype) for name, dtype in inputs.items()}
     rows, length = values["input_ids"].shape
     try:
-        found = session.run(list(outputs), feed)
+        found = session.run(list(outputs), feed, options)
     except Exception as error:  # onnxruntime's errors share no other base class
         raise EncodingFailed(
             f"the model failed on {rows} texts of {length} tokens: {error}; if that "
@@ -183,6 +217,21 @@ def _output(session: Any, path: Path) -> str:
             "(rows, length, dimension): export the model without its pooling"
         )
     return str(named)
+
+
+def write_lora(weights: Mapping[str, Vectors], path: Path) -> None:
+    """Write what `Lora` reads: the name of each input and its float32 values."""
+    import onnxruntime
+
+    found = onnxruntime.AdapterFormat()
+    found.set_adapter_version(1)
+    found.set_model_version(1)
+    # It keeps pointers to the arrays, and nothing that keeps these alive.
+    arrays = {name: np.ascontiguousarray(value, dtype=np.float32) for name, value in weights.items()}
+    found.set_parameters(
+        {name: onnxruntime.OrtValue.ortvalue_from_numpy(array) for name, array in arrays.items()}
+    )
+    found.export_adapter(str(path))
 
 
 def quantize_graph(source: Path, target: Path, *, kept: Iterable[str] = ()) -> None:

@@ -51,7 +51,7 @@ class TextRuns:
 
     def dimension(self, run: Run) -> int:
         """How many numbers a graph's vectors have, found by running one text."""
-        return run(*self._tokenizer.pad(self._tokenizer.tokenize(["trial"])[0])).shape[-1]
+        return int(run(*self._tokenizer.pad(self._tokenizer.tokenize(["trial"])[0])).shape[-1])
 
     def _batch(self, run: Run, tokens: Sequence[Tokens]) -> Vectors:
         ids, mask, types = self._tokenizer.pad(tokens)

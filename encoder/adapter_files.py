@@ -1,0 +1,201 @@
+"""Query adapters: folders whose low-rank updates turn a query towards an aspect of the evidence.
+
+A folder holds `aspects.json`, one or several files of updates in onnxruntime's format for adapters, and
+`graph.patch`, which makes of the base model's graph the one that takes updates:
+
+    {"name": "pio-bge-small", "base": "bge-small-en-v1.5", "base_sha256": "...", "graph_sha256": "...",
+     "space": {"id": "bge-small-en-v1.5-int8-...", "encoder": "bge-small-en-v1.5-int8", ...},
+     "aspects": {"outcome": {"instruction": "outcome: {text}", "file": "adapter.onnx_adapter"}, ...},
+     "files": {"adapter.onnx_adapter": "sha256..."}, "rank": 16, "alpha": 32.0, "seed": 0, "recipe": {...}}
+
+Documents are never encoded by it: their vectors stay those of the one space that it was trained against.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from filelock import FileLock
+from msgspec import Meta
+
+from trifuse.encoder.aspects import TEXT
+from trifuse.encoder.description import MODEL_FILE, ModelFolder
+from trifuse.encoder.errors import ModelInvalid, ModelNotFound, SpaceMismatch
+from trifuse.encoder.fetch import cache_dir, sha256_of
+from trifuse.encoder.patches import apply_patch
+from trifuse.encoder.registry import open_model
+from trifuse.encoder.spaces import EncoderSpace
+
+ADAPTER_FILE = "aspects.json"
+PATCH_FILE = "graph.patch"
+SHIPPED = Path(__file__).parent / "shipped"
+"""Folders of adapters that come with the package; each is known by its folder's name."""
+
+DEFAULT_ADAPTER = "pio-bge-small"
+
+_Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+_File = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\.onnx_adapter$")]
+_Name = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
+
+
+class AskedAspect(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What an adapter does for an aspect.
+
+    Args:
+        instruction: all that the encoder is given, `{text}` being the query's: the base's prefix isn't added.
+        file: of the updates.
+
+    Raises:
+        ValueError: the instruction has no place for the text.
+    """
+
+    instruction: str
+    file: _File
+
+    def __post_init__(self) -> None:
+        if TEXT not in self.instruction:
+            raise ValueError(f"the instruction {self.instruction!r} lacks {TEXT}")
+
+
+class AdapterDescription(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a folder of an adapter says of it.
+
+    Args:
+        name: lower-case letters, digits, `.`, `_`, `-`.
+        base: the model in fp32 whose graph encodes queries: a known name, or a folder.
+        base_sha256: of that graph.
+        graph_sha256: of the one that takes updates.
+        space: of the documents that it was trained against, with its id.
+        aspects: what may be asked for.
+        files: of the updates, with their SHA-256.
+        rank, alpha, seed, recipe: how it was trained.
+        licence: of the base, where it is known.
+
+    Raises:
+        ValueError: an aspect names a file that isn't there, or the space isn't what its id says.
+    """
+
+    name: _Name
+    base: str
+    base_sha256: _Sha256
+    graph_sha256: _Sha256
+    space: dict[str, Any]
+    aspects: dict[str, AskedAspect]
+    files: dict[_File, _Sha256]
+    rank: int
+    alpha: float
+    seed: int
+    recipe: dict[str, Any]
+    licence: str = ""
+
+    def __post_init__(self) -> None:
+        missing = {aspect.file for aspect in self.aspects.values()} - set(self.files)
+        if missing or not self.aspects:
+            raise ValueError(f"files lacks {', '.join(sorted(missing)) or 'updates: it has no aspects'}")
+        found = self.encoder_space.id
+        if found != self.space["id"]:
+            raise ValueError(f"space has the id {self.space['id']!r}, but its content is of {found!r}")
+
+    @property
+    def encoder_space(self) -> EncoderSpace:
+        """The space of the documents."""
+        content = {name: value for name, value in self.space.items() if name != "id"}
+        try:
+            return EncoderSpace(**{**content, "parts": tuple(content.get("parts", ()))})
+        except TypeError as error:
+            raise ValueError(f"space: {error}") from error
+
+    @property
+    def instructions(self) -> dict[str, str]:
+        """Aspect to wording."""
+        return {name: aspect.instruction for name, aspect in self.aspects.items()}
+
+    @property
+    def revision(self) -> str:
+        """A hash of all that moves a query's vector."""
+        moving = [
+            self.graph_sha256,
+            {name: [each.instruction, self.files[each.file]] for name, each in self.aspects.items()},
+        ]
+        return hashlib.sha256(json.dumps(moving, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def space_content(space: EncoderSpace) -> dict[str, Any]:
+    """A space as `aspects.json` holds it."""
+    return {"id": space.id, **space.as_dict()}
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """An adapter that is there: its folder and its description."""
+
+    path: Path
+    description: AdapterDescription
+
+    def require_space(self, space: EncoderSpace) -> None:
+        """Refuse vectors of any space but the one that it was trained against.
+
+        Raises:
+            SpaceMismatch: naming both.
+        """
+        own = self.description.encoder_space
+        if own.id != space.id:
+            raise SpaceMismatch(
+                f"the adapter {self.description.name!r} was trained against vectors of the space {own.id!r}, "
+                f"these are of {space.id!r}: use an index that {own.encoder} embedded, or train an adapter "
+                f"against this space (trifuse train aspect --encoder {space.encoder})"
+            )
+
+
+def adapter_names() -> list[str]:
+    """The adapters that come with the package, sorted."""
+    return sorted(path.parent.name for path in SHIPPED.glob(f"*/{ADAPTER_FILE}"))
+
+
+def find_adapter(name_or_path: str) -> Adapter:
+    """An adapter by the name of one that comes with the package, or by its folder.
+
+    Raises:
+        ModelNotFound: neither.
+        ModelInvalid: the folder isn't an adapter's.
+    """
+    path = SHIPPED / name_or_path if name_or_path in adapter_names() else Path(name_or_path).expanduser()
+    if not path.is_dir():
+        known = ", ".join(adapter_names()) or "none comes with this version"
+        raise ModelNotFound(f"no adapter {name_or_path!r}: give an adapter's folder, or one of {known}")
+    file = path / ADAPTER_FILE
+    try:
+        return Adapter(path, msgspec.json.decode(file.read_bytes(), type=AdapterDescription))
+    except (OSError, msgspec.DecodeError) as error:
+        raise ModelInvalid(
+            f"{file} does not describe an adapter: {error}; give a folder that trifuse train aspect wrote"
+        ) from error
+
+
+def open_base(adapter: Adapter) -> tuple[ModelFolder, Path]:
+    """The base model, fetched where it isn't cached, and its graph that takes updates, made on first use.
+
+    Raises:
+        ModelNotFound, DownloadFailed: the base isn't there.
+        ModelInvalid: it is another model, or the patch is damaged.
+    """
+    told = adapter.description
+    base = open_model(told.base)
+    source = base.path / (base.description.query_model or MODEL_FILE)
+    graph = cache_dir() / "graphs" / f"{told.graph_sha256[:32]}.onnx"
+    try:
+        graph.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{graph}.lock"):
+            if not graph.is_file() or sha256_of(graph) != told.graph_sha256:
+                apply_patch(adapter.path / PATCH_FILE, source, graph)
+    except OSError as error:
+        raise ModelInvalid(
+            f"the graph of the adapter {told.name!r} can't be put at {graph}: {error}; check the room on the "
+            "disk, or set TRIFUSE_CACHE to another folder"
+        ) from error
+    return base, graph
