@@ -6,14 +6,15 @@ sync ends with one valid vector for every document that has a text, or says what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from itertools import chain
 
 import msgspec
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError
 
-from trifuse.encoder.spaces import Space
+from trifuse.encoder.spaces import EncoderSpace, Space
 from trifuse.indexer.bulk import bulk
 from trifuse.indexer.counts import Counts, count_field, count_refreshed, counts, total
 from trifuse.indexer.cursors import forget_cursors
@@ -35,6 +36,9 @@ _CHUNK = 512
 
 class SyncReport(msgspec.Struct, frozen=True):
     """The documents of the index and of its companions: each is one of the four.
+
+    Of an index that has several vector fields they are told of the one that is furthest behind: most pending,
+    then most failed.
 
     Args:
         pending: still lack their vector.
@@ -84,28 +88,28 @@ def sync(
         HintsUndelivered: the broker can't be reached, and sync doesn't wait for it.
         ServerUnavailable: OpenSearch was away for longer than a restart takes.
     """
-    targets: list[EmbeddedField] = []
-    seen: list[Followed] = []
-    stuck = set()
+    seen: list[tuple[EmbeddedField, Followed]] = []
+    stuck: set[EncoderSpace] = set()  # others may have a worker
 
     def visit(target: EmbeddedField) -> None:
         if retry_failed:
             _forget(client, target)
-        targets.append(target)
+        found = Followed()
         if not wait:
-            seen.append(_queue_all(client, target, enqueue, listening))
+            found = _queue_all(client, target, enqueue, listening)
         elif target.space.encoder not in stuck:
-            seen.append(sync_field(client, target, enqueue, patience, listening, progress))
-            if seen[-1].stalled:
-                stuck.add(target.space.encoder)  # others may have a worker
+            found = sync_field(client, target, enqueue, patience, listening, progress)
+            if found.stalled:
+                stuck.add(target.space.encoder)
+        seen.append((target, found))
 
     try:
         refused = _visit_all(client, index, visit, progress, full=retry_failed)
         if not wait:
-            return _report(seen, [count_field(client, target) for target in targets], refused)
-        for name in {target.index for target in targets if target.index.startswith(QUERIES_PREFIX)}:
+            return _report(seen, [count_field(client, target) for target, _ in seen], refused)
+        for name in {target.index for target, _ in seen if target.index.startswith(QUERIES_PREFIX)}:
             _merge(client, name)
-        return _report(seen, [count_refreshed(client, target) for target in targets], refused)
+        return _report(seen, [count_refreshed(client, target) for target, _ in seen], refused)
     except NotFoundError as error:
         raise IndexMissing(f"the index {index!r} was deleted while it was synced") from error
 
@@ -227,14 +231,26 @@ def _merge(client: OpenSearch, name: str) -> None:
     client.indices.forcemerge(index=name, params={"max_num_segments": 1, "wait_for_completion": "false"})
 
 
-def _report(seen: Iterable[Followed], counted: Iterable[Counts], refused: Sequence[str]) -> SyncReport:
+def _report(
+    seen: Sequence[tuple[EmbeddedField, Followed]], counted: Sequence[Counts], refused: Sequence[str]
+) -> SyncReport:
     """What was seen while waiting, and what the indexes hold now."""
-    followed, now = list(seen), total(list(counted))
-    embedded = sum(item.embedded for item in followed)
+    by_index: dict[str, list[tuple[Counts, int]]] = defaultdict(list)
+    for (target, followed), found in zip(seen, counted, strict=True):
+        by_index[target.uuid].append((found, followed.embedded))
+    told = [max(fields, key=_behind) for fields in by_index.values()]
+    now, embedded = total([found for found, _ in told]), sum(done for _, done in told)
+    stalled = (followed.stalled for _, followed in seen if followed.stalled)
     return SyncReport(
         pending=now.pending,
         embedded=embedded,
         skipped=max(0, now.current + now.empty - embedded),
         failed=now.failed,
-        stalled=next(chain((item.stalled for item in followed if item.stalled), refused), ""),
+        stalled=next(chain(stalled, refused), ""),
     )
+
+
+def _behind(field: tuple[Counts, int]) -> tuple[int, int, int]:
+    """How far a vector field is behind, by its counts and how many documents got their vector just now."""
+    found, embedded = field
+    return found.pending, found.failed, embedded
