@@ -135,6 +135,7 @@ SMALL = Recipe(
     prior={"condition": 3.0, "intervention": 0.5, "outcome": 0.3, "context": 0.5},
     views="complementary",
     spare_same_disease=True,
+    local_weight=0.1,
     local_variants=1,
     temperature=0.1,
     local_temperature=0.05,
