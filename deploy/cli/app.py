@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 
 from trifuse.deploy.cli import (
     INTERRUPTED,
+    aspect,
     attach,
     clicks,
     demo,
@@ -77,6 +78,7 @@ def _root(
     """Start with [bold]trifuse demo[/bold], or [bold]trifuse up[/bold] and [bold]trifuse load[/bold]."""
 
 
+aspect.register(app)
 attach.register(app)
 clicks.register(app)
 demo.register(app)

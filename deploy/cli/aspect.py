@@ -1,0 +1,151 @@
+"""`trifuse aspect`: how well queries follow the aspect that they ask for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trifuse.deploy.cli.aspect_documents import of_split, read_documents
+from trifuse.deploy.cli.aspect_output import asked_line, evaluation_json, evaluation_table
+from trifuse.deploy.cli.common import EncoderOption, JsonOption, emit, out, print_lines, say
+from trifuse.deploy.cli.train_output import progress_bar
+from trifuse.encoder.adapters import AspectEncoder, adapters_for, load_adapter
+from trifuse.encoder.aspects import ASPECTS, INSTRUCTIONS
+from trifuse.encoder.errors import SpaceMismatch
+from trifuse.encoder.registry import DEFAULT_ENCODER, describe_encoder, load_encoder
+from trifuse.encoder.types import Encoder
+from trifuse.ranker.evaluation.asking import Ask, asked_documents, generic, instructed, sentence_vectors
+from trifuse.ranker.evaluation.aspects import evaluate_aspects
+from trifuse.ranker.evaluation.significance import SEED
+
+_RARE = "comparator"  # few collections label it
+
+FileArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        exists=True,
+        help="Labelled tokens: JSON lines (pmid, tokens, labels), or the folder of an EBM-NLP release.",
+    ),
+]
+AdapterOption = Annotated[
+    str | None,
+    typer.Option("--adapter", help="An adapter's name or folder. Without it: one for the encoder, if any."),
+]
+SplitOption = Annotated[
+    str | None,
+    typer.Option("--split", help="Only documents of this split. Without it: test, if there is one."),
+]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Of the intervals.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group."""
+    group = typer.Typer(
+        name="aspect", help="How well queries follow the aspect that they ask for.", no_args_is_help=True
+    )
+    group.callback()(_group)
+    group.command("evaluate")(evaluate_command)
+    app.add_typer(group)
+
+
+def _group() -> None:
+    """How well queries follow the aspect that they ask for: population, intervention, outcome, comparator."""
+
+
+def evaluate_command(
+    file: FileArgument,
+    adapter: AdapterOption = None,
+    encoder: EncoderOption = None,
+    split: SplitOption = None,
+    seed: SeedOption = SEED,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask each document for each aspect, and see which of its sentences comes first.
+
+    A document's first sentence is its title: the topic of its queries, and no candidate. The comparator is
+    asked for where the file labels it.
+
+    Example: [bold]trifuse aspect evaluate pio_tokens.jsonl.gz[/bold]
+    """
+    left_out: list[str] = []
+    documents = of_split(read_documents(file, left_out.append), split)
+    lora = _adapter(adapter, encoder)
+    base = _base(encoder or (lora.space.encoder if lora else DEFAULT_ENCODER), lora)
+    labels = [[sentence.aspects for sentence in document.candidates] for document in documents]
+    labelled = {aspect for sentences in labels for aspects in sentences for aspect in aspects}
+    aspects = [
+        aspect for aspect in (lora.aspects if lora else ASPECTS) if aspect != _RARE or _RARE in labelled
+    ]
+
+    texts = [[sentence.text for sentence in document.candidates] for document in documents]
+    with progress_bar("encoding sentences", sum(map(len, texts))) as show:
+        vectors, unreadable = sentence_vectors(base, texts, lambda done: show(done, ""))
+    titles = [document.title for document in documents]
+    methods = {
+        name: evaluate_aspects(asked_documents(ask, titles, labels, vectors, aspects), aspects, seed=seed)
+        for name, ask in _ways(base, lora).items()
+    }
+
+    without = sum(not sentences for sentences in texts)
+    if as_json:
+        emit(
+            {
+                "file": str(file),
+                "encoder": base.space.encoder,
+                "space": base.space.id,
+                "adapter": lora.name if lora else None,
+                "aspects": aspects,
+                "left_out": {"incomplete": len(left_out), "without_candidates": without},
+                "unreadable_sentences": unreadable,
+                "methods": {name: evaluation_json(found) for name, found in methods.items()},
+            }
+        )
+    else:
+        said = f"{base.space.encoder} and {lora.name}" if lora else base.space.encoder
+        print_lines([asked_line(methods["generic"], said)])
+        out.print(evaluation_table(methods))
+    for number, what in (
+        (len(left_out), "documents aren't annotated for all aspects, and were left out"),
+        (without, "documents have no sentence after their title, and were left out"),
+        (unreadable, "sentences hold nothing that can be read: they are never found"),
+    ):
+        if number:
+            say(f"{number:,} {what}", "yellow")
+    if lora is None:
+        say(f"no adapter is known for {base.space.encoder}: name one with --adapter to compare it", "yellow")
+
+
+def _adapter(named: str | None, encoder: str | None) -> AspectEncoder | None:
+    """The adapter that was named, else the first one that is known for the encoder's space."""
+    if named is not None:
+        return load_adapter(named)
+    known = adapters_for(describe_encoder(encoder or DEFAULT_ENCODER))
+    return load_adapter(known[0]) if known else None
+
+
+def _base(name: str, lora: AspectEncoder | None) -> Encoder:
+    """The encoder of the sentences.
+
+    Raises:
+        SpaceMismatch: the adapter was trained against another encoder's vectors.
+    """
+    base = load_encoder(name)
+    if base.space.parts:
+        raise typer.BadParameter(
+            f"{name} takes parts: name an encoder of plain texts", param_hint="--encoder"
+        )
+    if lora is not None and lora.space.id != base.space.id:
+        raise SpaceMismatch(
+            f"the adapter {lora.name!r} is for vectors of the space {lora.space.id!r}, and the encoder "
+            f"{name!r} makes those of {base.space.id!r}: leave --encoder out, or name another adapter"
+        )
+    return base
+
+
+def _ways(base: Encoder, lora: AspectEncoder | None) -> dict[str, Ask]:
+    instructions = lora.adapter.description.instructions if lora else INSTRUCTIONS
+    ways = {"generic": generic(base), "instruction": instructed(base, instructions)}
+    return {**ways, "lora": lora.encode_queries} if lora else ways

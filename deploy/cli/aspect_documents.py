@@ -1,0 +1,55 @@
+"""The labelled documents that `trifuse aspect evaluate` judges by and `trifuse train aspect` learns from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from trifuse.deploy.errors import UnreadableCorpus
+from trifuse.encoder.training.aspects.labelled import LabelledDocument, LabelledTokens
+from trifuse.encoder.training.aspects.release import read_release
+from trifuse.encoder.training.aspects.rows import read_rows
+from trifuse.encoder.training.aspects.sentences import labelled_sentences
+from trifuse.indexer.sentences.split import text_sentences
+
+
+def read_documents(path: Path, left_out: Callable[[str], None]) -> list[LabelledDocument]:
+    """The documents of a file of labelled tokens, or of the folder of an EBM-NLP release, in sentences.
+
+    Of a release those to train by, and those that experts labelled (`test/gold`).
+
+    Args:
+        left_out: is told of each document of a release that isn't annotated whole.
+
+    Raises:
+        LabelsInvalid: a file isn't what it should be; naming it, and the line.
+    """
+    return [labelled_sentences(tokens, _sentences) for tokens in _tokens(path, left_out)]
+
+
+def of_split(documents: Iterable[LabelledDocument], split: str | None) -> list[LabelledDocument]:
+    """The documents of a split; without a name those of `test` where there are any, else all.
+
+    Raises:
+        UnreadableCorpus: there are none of that split.
+    """
+    found = list(documents)
+    splits = sorted({document.split for document in found})
+    if split is None:
+        split = "test" if "test" in splits else None
+    elif split not in splits:
+        known = ", ".join(filter(None, splits)) or "none"
+        raise UnreadableCorpus(f"no document is of the split {split!r}: the splits here are {known}")
+    return [document for document in found if split in (None, document.split)]
+
+
+def _tokens(path: Path, left_out: Callable[[str], None]) -> Iterator[LabelledTokens]:
+    if path.is_dir():
+        yield from read_release(path, "train", left_out)
+        yield from read_release(path, "test/gold", left_out)
+    else:
+        yield from read_rows(path)
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    return ((sentence.start, sentence.end) for sentence in text_sentences("text", text))
