@@ -19,10 +19,16 @@ class ExactCandidates:
         self._client = client
         self._few = Kept[bool]()
 
-    def of(self, request: Request) -> Candidates | None:
-        """All that the filters match, if they are few enough; None where a k-NN index is searched."""
-        if request.encoded.dense.state != "ok" or not request.target.is_exact(request.field):
+    def of(self, request: Request, *, always: bool = False) -> Candidates | None:
+        """All that the filters match, if they are few enough; None where a k-NN index is searched.
+
+        Args:
+            always: all that they match in any case: the caller knows that they are few.
+        """
+        if request.encoded.dense.state != "ok":
             return None
+        if always or not request.target.is_exact(request.field):
+            return "filters" if always else None
         clause = request.filters.clause
         try:
             few = self._are_few(request, None) or (clause is not None and self._are_few(request, clause))

@@ -38,7 +38,7 @@ from trifuse.ranker.retrieved import (
 )
 from trifuse.ranker.searches import Documents, ask_legs, check, fetch
 from trifuse.ranker.signals import encode
-from trifuse.ranker.target import check_collapse, index_expression
+from trifuse.ranker.target import Target, check_collapse, index_expression
 from trifuse.ranker.targets import Targets
 from trifuse.ranker.types import ClickLookup, Key
 from trifuse.ranker.unseen import may_stay_unseen, tells
@@ -90,6 +90,8 @@ class HybridRanker:
         params: Mapping[str, Any] | None = None,
         profile: Profile | str | None = None,
         leave_one_out: bool = False,
+        encoder: Encoder | None = None,
+        exact: bool = False,
     ) -> dict[str, Any]:
         """Rank, and return a response of OpenSearch's shape.
 
@@ -104,6 +106,8 @@ class HybridRanker:
             params: what the user's `_search` URL has: `routing`, `preference`, `typed_keys`.
             profile: replaces the ranker's: settings, or a name (`mine`, or `mine@3` for that version).
             leave_one_out: rank as if the click log didn't have this very query: for evaluations.
+            encoder: replaces the ranker's: another query encoder of the same space, as that of an aspect.
+            exact: score each vector that the filters match, and ask no k-NN index: where they are few.
 
         Returns:
             hits with `_score` fused and `trifuse.legs`; `trifuse` with the state of each leg, the filters,
@@ -132,6 +136,8 @@ class HybridRanker:
                     params=params,
                     profile=profile,
                     leave_one_out=leave_one_out,
+                    encoder=encoder,
+                    exact=exact,
                     fresh=fresh,
                 )
             except SpaceMismatch:
@@ -191,6 +197,8 @@ class HybridRanker:
         params: Mapping[str, Any] | None = None,
         profile: Profile | str | None = None,
         leave_one_out: bool = False,
+        encoder: Encoder | None = None,
+        exact: bool = False,
         fresh: bool = False,
     ) -> tuple[Request, LookUp]:
         """A search, read and resolved, before its legs are asked; and its lookup in the click log, under way.
@@ -225,12 +233,22 @@ class HybridRanker:
         check_collapse(user.collapse, target)
         filters = plan_filters(user, target, filter)
         space = target.space_of(field)
-        encoder = self._encoders.of(space.encoder if space else None)
+        encoder = encoder or self._encoders.of(space.encoder if space else None)
         encoded = encode(text, target, profile, encoder)
         looked_up = self._lookups.start(text, target, profile, encoded, leave_one_out=leave_one_out)
         request = Request(text, user, url, target, filters, encoded, profile, served.version, served.note)
-        exact = self._exact.of(request)
-        return request if exact is None else replace(request, exact=exact), looked_up
+        scored = self._exact.of(request, always=exact)
+        return request if scored is None else replace(request, exact=scored), looked_up
+
+    def target_of(self, index: str | Sequence[str]) -> Target:
+        """What an index expression stands for, as it was read in the last seconds.
+
+        Raises:
+            BodyError: a name whose filters can't be known.
+            IndexMissing: no index, alias or pattern by that name.
+            SearchUnavailable: OpenSearch didn't answer.
+        """
+        return self._targets.read(index_expression(index), {})
 
     def profile_of(self, profile: Profile | str | None = None) -> Profile:
         """What a search would rank by: a profile as it is given, by its name, or the ranker's own.

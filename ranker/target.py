@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import field as of_dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -30,6 +31,8 @@ class Target:
         pipeline: the search pipeline that the server runs where a request names none.
         serving: the vector field that queries go by; None where no index has one.
         exact: the indices with vectors of which no k-NN index is built (`index.knn` isn't on).
+        sentences: index to the index of its sentences, as its `_meta` names it; sentences are their own.
+        parents: index of sentences to the index that they are of.
     """
 
     expression: str
@@ -42,6 +45,8 @@ class Target:
     pipeline: str | None = None
     serving: str | None = None
     exact: frozenset[str] = frozenset()
+    sentences: Mapping[str, str] = of_dataclass(default_factory=dict)
+    parents: Mapping[str, str] = of_dataclass(default_factory=dict)
 
     @property
     def is_one_name(self) -> bool:
@@ -146,6 +151,9 @@ def read_target(expression: str, answer: Mapping[str, Any]) -> Target:
         text_fields |= text
         plain_fields |= {path for path, field in mapped.items() if "type" in field} - text
     filters = {index: _filter_of(expression, index, about) for index, about in answer.items()}
+    metas = {index: (about.get("mappings") or {}).get("_meta") for index, about in answer.items()}
+    parents = {index: parent for index, meta in metas.items() if (parent := _parents_in(meta))}
+    named = {index: name for index, meta in metas.items() if (name := _ours(meta).get("sentences"))}
     return Target(
         expression,
         frozenset(answer),
@@ -155,9 +163,22 @@ def read_target(expression: str, answer: Mapping[str, Any]) -> Target:
         frozenset(text_fields),
         frozenset(plain_fields),
         _pipeline(answer.values()),
-        _serving({index: (about.get("mappings") or {}).get("_meta") for index, about in answer.items()}),
+        _serving(metas),
         frozenset(index for index, about in answer.items() if spaces[index] and _is_exact(about)),
+        {**named, **{index: index for index in parents}},
+        parents,
     )
+
+
+def _ours(meta: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    found = (meta or {}).get("trifuse")
+    return found if isinstance(found, Mapping) else {}
+
+
+def _parents_in(meta: Mapping[str, Any] | None) -> str | None:
+    """The index that an index of sentences is of; None where it is none."""
+    origin = _ours(meta).get("of")
+    return origin.get("index") if isinstance(origin, Mapping) else None
 
 
 def _serving(metas: Mapping[str, Mapping[str, Any] | None]) -> str | None:

@@ -203,3 +203,15 @@ def test_vectors_without_a_knn_index_are_exact() -> None:
 def test_what_trifuse_put_into_documents_is_hidden() -> None:
     assert read_target("i", {"i": of_fields("v", "w")}).hidden_fields() == ["trifuse", "v", "w"]
     assert read_target("i", {"i": {"mappings": {}}}).hidden_fields() == []
+
+
+def test_sentences_and_what_they_are_of() -> None:
+    answer = {
+        "notes": {"mappings": {"_meta": {"trifuse": {"sentences": "notes-s"}}}},
+        "notes-s": {"mappings": {"_meta": {"trifuse": {"of": {"index": "notes", "uuid": "u"}}}}},
+        "bare": {"mappings": {"_meta": {"owner": 1}}},
+        "odd": {"mappings": {"_meta": {"trifuse": "theirs"}}},
+    }
+    found = read_target("*", answer)
+    assert found.sentences == {"notes": "notes-s", "notes-s": "notes-s"}
+    assert found.parents == {"notes-s": "notes"}

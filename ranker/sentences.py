@@ -1,0 +1,214 @@
+"""Search among the sentences of an index's documents, by an aspect where one is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from trifuse.encoder.templates import clean_text
+from trifuse.ranker.aspect_rules import Asked, asked_for
+from trifuse.ranker.aspects import Adapters, AspectEncoder, BySpace, OfAspect
+from trifuse.ranker.body import read_body
+from trifuse.ranker.body_template import fill_template
+from trifuse.ranker.errors import BodyError
+from trifuse.ranker.hybrid import HybridRanker
+from trifuse.ranker.profiles.profile import Profile
+from trifuse.ranker.queries import items
+from trifuse.ranker.sentence_filters import of_document, of_sections, with_filters
+from trifuse.ranker.sentence_groups import GROUPED_BY, by_document
+from trifuse.ranker.sentence_missing import check_document, check_sections
+from trifuse.ranker.sentence_place import Place, find_sentences
+from trifuse.ranker.target import Target
+
+AUTO = "auto"
+"""In an aspect's place: the one that the question's wording asks for, if any."""
+
+ASPECT_PROFILE = Profile(name="aspect", weights={"dense": 1.0}, normalization={"dense": "none"})
+"""What searches by an aspect go by unless told otherwise: vectors alone, since words don't tell what is asked
+of them; a hit's score is its cosine."""
+
+HIGHLIGHTED: Mapping[str, Any] = {"highlight": {"fields": {"text": {"number_of_fragments": 0}}}}
+"""The body where nobody gives one: a sentence is shown whole, and the query's words in it are marked."""
+
+
+class SentenceRanker:
+    """Ranks sentences; safe to share by threads.
+
+        sentences = SentenceRanker(HybridRanker(client, encoder), load_adapter("pio-bge-small"))
+        sentences.search("trials", text="aspirin after stroke", aspect="outcome", document="NCT01234567")
+
+    Nothing of the ranker's own searches changes, and nothing that is stored: adapters encode queries alone.
+
+    Args:
+        ranker: ranks them; its encoder is for searches without an aspect.
+        adapters: for searches by an aspect; of several each search takes the first that is for the vectors
+            of its sentences and knows the aspect. A function loads those of a space, once.
+    """
+
+    def __init__(
+        self, ranker: HybridRanker, adapters: AspectEncoder | Sequence[AspectEncoder] | BySpace | None = None
+    ) -> None:
+        self._ranker = ranker
+        self._adapters = Adapters(adapters)
+
+    def search(
+        self,
+        index: str | Sequence[str],
+        body: Mapping[str, Any] | None = None,
+        *,
+        text: str,
+        aspect: str | None = None,
+        adapter: str | None = None,
+        document: str | None = None,
+        routing: str | None = None,
+        sections: Sequence[str] = (),
+        per_document: int | None = None,
+        filter: Mapping[str, Any] | None = None,
+        size: int | None = None,
+        from_: int | None = None,
+        explain: bool | None = None,
+        profile: Profile | str | None = None,
+    ) -> dict[str, Any]:
+        """Rank sentences, and return a response of OpenSearch's shape.
+
+        Args:
+            index: an index whose documents were split, an alias or a pattern, or the sentences' own index.
+            text, body, filter, size, from_, explain: as of `HybridRanker.search`. Without any body a hit's
+                `highlight.text` is the sentence with the query's words marked.
+            aspect: `population`, `intervention`, `outcome`, ...; `auto`: what the text's wording asks for,
+                and none where it doesn't tell.
+            adapter: the name of the adapter to take.
+            document: the id of the only document to look in. Each of its sentences is then scored.
+            routing: of that document, where several have the id.
+            sections: look in these alone, and in those below them: `eligibility`, `eligibility.inclusion`.
+            per_document: group by document, and show so many sentences of each: see `by_document`. The page
+                is then counted in documents.
+            profile: what legs weigh; by an aspect the dense leg alone, unless told otherwise.
+
+        Returns:
+            a response of `HybridRanker.search`; its hits name their document (`parent_id`), `section`,
+            `start` and `end`. `trifuse.aspect` says what was asked for, why, and which adapter answered.
+
+        Raises:
+            AspectUnknown: no adapter at hand knows the aspect.
+            SpaceMismatch: no adapter at hand is for the vectors of these sentences: nothing was searched.
+            BodyError: what is asked for contradicts itself, or there are no sentences.
+            DocumentMissing: there is no such document, or it has no sentences, or these have no vectors yet.
+            IndexMissing, ProfileError, SearchRejected, SearchUnavailable: as `HybridRanker.search`.
+        """
+        _check(per_document, document, routing)
+        asked, by_rule = _asked(text, aspect)
+        if profile is None and asked is not None:
+            profile = ASPECT_PROFILE
+        settings = self._ranker.profile_of(profile)
+        place = find_sentences(self._ranker.target_of, index)
+        field = place.target.field_of(settings.vector_field)
+        encoder = None
+        if asked is not None:
+            encoder = self._encoder(place.target, field, settings, asked, adapter)
+        given = fill_template(settings.body or HIGHLIGHTED, text) if body is None else body
+        user = read_body(given, depth=settings.depth, start=from_, size=size)
+        if per_document is not None:
+            if user.collapse is not None:
+                raise BodyError(
+                    "sentences are grouped by their document already: leave out the body's 'collapse'"
+                )
+            given = {**given, "docvalue_fields": [*items(given.get("docvalue_fields")), *GROUPED_BY]}
+        ours = [*of_sections(sections), *([place.filter] if place.filter else [])]
+        if document is not None:
+            ours += of_document(document, routing)
+        if filter is not None and (not isinstance(filter, Mapping) or not filter):
+            raise BodyError(f"filter is {filter!r}: give one query as a JSON object")
+        narrowed, held = with_filters(given, filter, ours)
+        response = self._ranker.search(
+            place.sentences,
+            narrowed,
+            text=text,
+            filter=held,
+            size=settings.depth if per_document else user.size,
+            from_=0 if per_document else user.start,
+            explain=explain,
+            profile=profile,
+            encoder=None if encoder is None else OfAspect(encoder, str(asked)),
+            exact=document is not None,
+        )
+        if not response["hits"]["hits"] and user.size and not user.start:
+            self._check_nothing(place, settings, field, document, routing, sections)
+        if per_document is not None:
+            response = by_document(response, sentences=per_document, start=user.start, size=user.size)
+        return _told(response, place, asked, by_rule, encoder, automatic=aspect == AUTO)
+
+    def _encoder(
+        self, target: Target, field: str, profile: Profile, aspect: str, name: str | None
+    ) -> AspectEncoder:
+        if profile.weights["dense"] == 0:
+            raise BodyError(
+                f"the profile {profile.name!r} has no weight for dense, and an aspect is told by vectors "
+                "alone: give it one, or leave the aspect out"
+            )
+        space = target.space_of(field)
+        if space is None:
+            raise BodyError(
+                f"{target.expression!r} has no vectors in the field {field!r}: an aspect needs some"
+            )
+        encoder = self._adapters.of(space.encoder, aspect, name=name)
+        target.require_space(field, encoder.space)
+        return encoder
+
+    def _check_nothing(
+        self,
+        place: Place,
+        profile: Profile,
+        field: str,
+        document: str | None,
+        routing: str | None,
+        sections: Sequence[str],
+    ) -> None:
+        client = self._ranker.client
+        if document is not None:
+            dense = field if profile.weights["dense"] > 0 else None
+            check_document(client, place.sentences, place.parents, dense, document, routing)
+        if sections:
+            check_sections(client, place.sentences, sections)
+
+
+def _check(per_document: int | None, document: str | None, routing: str | None) -> None:
+    if per_document is not None and (
+        not isinstance(per_document, int) or isinstance(per_document, bool) or per_document < 1
+    ):
+        raise BodyError(f"per_document is {per_document!r}: give a whole number of 1 or more")
+    if routing is not None and document is None:
+        raise BodyError(f"routing is {routing!r}: it belongs to a document, give its id too")
+
+
+def _asked(text: str, aspect: str | None) -> tuple[str | None, Asked | None]:
+    """The aspect that is asked for, and the rule by which, where one told."""
+    if not isinstance(text, str):
+        raise BodyError(f"text is {text!r}: give the query's text as a string")
+    if aspect is not None and not clean_text(text):
+        raise BodyError("the text is empty: give a topic or a question to ask an aspect of")
+    if aspect != AUTO:
+        return aspect, None
+    found = asked_for(text)
+    return None if found is None else found.aspect, found
+
+
+def _told(
+    response: dict[str, Any],
+    place: Place,
+    aspect: str | None,
+    by_rule: Asked | None,
+    encoder: AspectEncoder | None,
+    *,
+    automatic: bool,
+) -> dict[str, Any]:
+    """The response, with what was searched, and which aspect by what."""
+    about = {**response["trifuse"], "sentences": {"index": place.sentences, "lacking": place.lacking}}
+    if aspect is not None or automatic:
+        about["aspect"] = {
+            "name": aspect,
+            "by": "rule" if automatic else "given",
+            "words": None if by_rule is None else by_rule.words,
+            "adapter": None if encoder is None else encoder.name,
+        }
+    return {**response, "trifuse": about}
