@@ -6,12 +6,18 @@ arguments that returns a `ModelSource`, or the path of a model folder that their
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from trifuse.encoder.description import ModelDescription, Precision
+from trifuse.encoder.parts import Part
+from trifuse.encoder.patches import read_patch
 from trifuse.encoder.spaces import EncoderSpace
 
-# All four share the uncased vocabulary of BERT.
+SHIPPED = Path(__file__).with_name("shipped")
+"""The folder of what the package holds of models, and where each came from."""
+
+# All share the uncased vocabulary of BERT.
 _TOKENIZER_SHA256 = "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66"
 
 
@@ -33,6 +39,8 @@ class ModelSource:
         sha256: of that jar.
         model: the ONNX graph in the jar.
         tokenizer: the tokenizer in the jar.
+        patch: a file of the package, which makes the model's graph from the one in the jar; None: they are
+            the same.
     """
 
     description: ModelDescription
@@ -40,11 +48,17 @@ class ModelSource:
     sha256: str
     model: JarMember
     tokenizer: JarMember
+    patch: Path | None = None
 
     @property
     def space(self) -> EncoderSpace:
-        """The space of the model."""
-        return self.description.space(self.model.sha256, self.tokenizer.sha256)
+        """The space of the model.
+
+        Raises:
+            ModelInvalid: the patch isn't there, or is damaged.
+        """
+        model = self.model.sha256 if self.patch is None else read_patch(self.patch).target.sha256
+        return self.description.space(model, self.tokenizer.sha256)
 
 
 def bge_small_fp32() -> ModelSource:
@@ -96,6 +110,29 @@ def e5_small_int8() -> ModelSource:
             "e5-small-v2-q.onnx", "7d9092cb25f2bd1c023b7e8d2aa459044a02030ac880e5a59fdaf27af69f1ded"
         ),
         tokenizer=JarMember("e5-small-v2-q-tokenizer.json", _TOKENIZER_SHA256),
+    )
+
+
+def trial2vec_small() -> ModelSource:
+    """A Trial2Vec of trials' parts over bge-small-en-v1.5, in fp32; shipped/README.md says how it came."""
+    return replace(
+        bge_small_fp32(),
+        description=ModelDescription(
+            name="trial2vec-small",
+            precision="fp32",
+            dimension=384,
+            pooling="cls",
+            max_tokens=128,
+            parts=(
+                Part(name="title", max_tokens=64),
+                Part(name="intervention", max_tokens=64),
+                Part(name="condition", max_tokens=64),
+                Part(name="outcome", max_tokens=64),
+                Part(name="context", max_tokens=128, context=True),
+            ),
+            licence="MIT",
+        ),
+        patch=SHIPPED / "trial2vec-small.patch",
     )
 
 

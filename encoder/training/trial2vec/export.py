@@ -20,7 +20,7 @@ from trifuse.encoder.description import (
 )
 from trifuse.encoder.errors import ExportFailed
 from trifuse.encoder.onnx import PARTS_INPUTS, PARTS_OUTPUTS, quantize_graph
-from trifuse.encoder.training.export import LEAST_COSINE, new_files, write_graph
+from trifuse.encoder.training.export import LEAST_COSINE, SCOPES, new_files, write_graph
 from trifuse.encoder.training.trial2vec.model import Trial2Vec
 from trifuse.encoder.training.trial2vec.packing import Packer
 from trifuse.encoder.training.trial2vec.serving import as_served
@@ -158,9 +158,8 @@ def _plain_attention(model: Trial2Vec) -> Iterator[None]:
 
 def _head_nodes(path: Path) -> list[str]:
     """The names of the nodes that `PartsAttention` became; each node tells which modules it came from."""
-    scopes = "pkg.torch.onnx.name_scopes"
     return [
         node.name
         for node in onnx.load(str(path), load_external_data=False).graph.node
-        if any(each.key == scopes and ".head'" in each.value for each in node.metadata_props)
+        if any(each.key == SCOPES and ".head'" in each.value for each in node.metadata_props)
     ]

@@ -58,6 +58,15 @@ def test_list_names_each_model_without_a_download(
         "default": True,
         "space": models["bge-small-en-v1.5-int8"]["space"],
     }
+    trials = models["trial2vec-small"]
+    assert (trials["cached"], trials["default"], trials["licence"]) == (False, False, "MIT")
+    assert [part["name"] for part in trials["parts"]] == [
+        "title",
+        "intervention",
+        "condition",
+        "outcome",
+        "context",
+    ]
     assert list(tmp_path.iterdir()) == []
 
 

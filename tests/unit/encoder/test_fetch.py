@@ -13,8 +13,9 @@ import pytest
 
 from trifuse.encoder import fetch, unpack
 from trifuse.encoder.description import read_model
-from trifuse.encoder.errors import CorruptDownload, DownloadFailed
+from trifuse.encoder.errors import CorruptDownload, DownloadFailed, ModelInvalid
 from trifuse.encoder.models import JarMember, ModelSource, bge_small_int8
+from trifuse.encoder.patches import make_patch
 
 
 def _sha256(content: bytes) -> str:
@@ -151,3 +152,34 @@ def test_a_member_without_its_hash_leaves_no_model(source: ModelSource) -> None:
     with pytest.raises(CorruptDownload, match=r"t\.json has SHA-256 .* expected 00"):
         unpack.fetch_model(wrong)
     assert not unpack.model_folder(wrong).exists()
+
+
+@pytest.fixture
+def patched(source: ModelSource, tmp_path: Path) -> ModelSource:
+    """A model that is made of the jar's graph."""
+    (tmp_path / "m.patch").write_bytes(make_patch(b"graph", b"another graph"))
+    return replace(source, patch=tmp_path / "m.patch")
+
+
+def test_a_patched_model_is_made_when_it_is_fetched(source: ModelSource, patched: ModelSource) -> None:
+    assert patched.space.revision != source.space.revision
+    folder = unpack.fetch_model(patched)
+    assert (folder / "model.onnx").read_bytes() == b"another graph"
+    assert sorted(path.name for path in folder.iterdir()) == ["model.onnx", "tokenizer.json", "trifuse.json"]
+    assert read_model(folder).space == patched.space
+
+
+def test_a_patch_for_another_graph_leaves_no_model(patched: ModelSource, tmp_path: Path) -> None:
+    (tmp_path / "m.patch").write_bytes(make_patch(b"grave", b"another graph"))
+    with pytest.raises(ModelInvalid, match=rf"has SHA-256 {_sha256(b'graph')}, but .*m\.patch is made for"):
+        unpack.fetch_model(patched)
+    assert [path.suffix for path in (tmp_path / "cache" / "models").iterdir()] == [".lock"]
+
+
+def test_a_patch_that_is_not_there_is_told_before_any_download(
+    patched: ModelSource, repository: Repository, tmp_path: Path
+) -> None:
+    (tmp_path / "m.patch").unlink()
+    with pytest.raises(ModelInvalid, match=r"missing or damaged: .*install its package again"):
+        unpack.fetch_model(patched)
+    assert repository.downloads == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,7 +16,8 @@ import pytest
 from trifuse.encoder import DEFAULT_ENCODER, describe_encoder, load_encoder
 from trifuse.encoder.description import read_model
 from trifuse.encoder.errors import DownloadFailed, ModelInvalid, ModelNotFound
-from trifuse.encoder.models import bge_small_fp32
+from trifuse.encoder.models import SHIPPED, bge_small_fp32, trial2vec_small
+from trifuse.encoder.patches import read_patch
 from trifuse.encoder.registry import encoder_names
 
 NAMES = ["bge-small-en-v1.5", "bge-small-en-v1.5-int8", "e5-small-v2", "e5-small-v2-int8"]
@@ -42,6 +44,35 @@ def test_a_named_model_is_described_without_a_download(offline: Path) -> None:
     assert {space.dimension for space in spaces} == {384}
     assert len({space.id for space in spaces}) == 4
     assert not (offline / "cache").exists()
+
+
+def test_a_model_of_parts_is_described_by_name_without_a_download(offline: Path) -> None:
+    space = describe_encoder("trial2vec-small")
+    assert (space.encoder, space.dimension, space.precision, space.pooling) == (
+        "trial2vec-small",
+        384,
+        "fp32",
+        "cls",
+    )
+    assert space.parts == ("title", "intervention", "condition", "outcome", "context")
+    assert not (offline / "cache").exists()
+
+
+def test_the_shipped_trial2vec_is_the_one_whose_training_is_recorded() -> None:
+    """Its patch is of bge-small's graph, and makes the graph that the report of the training names."""
+    source, base = trial2vec_small(), bge_small_fp32()
+    patch = read_patch(SHIPPED / "trial2vec-small.patch")
+    report = json.loads((SHIPPED / "trial2vec-small.json").read_text())
+    assert patch.base.sha256 == base.model.sha256
+    assert patch.target.sha256 == report["sha256"]
+    assert (report["model"], report["checkpoint"]) == ("trial2vec-small", "bge-small-en-v1.5")
+    assert report["parity"] >= 0.9999
+    assert source.space == source.description.space(report["sha256"], base.tokenizer.sha256)
+    recipe = report["recipe"]
+    assert [part.max_tokens for part in source.description.parts] == [recipe["key_tokens"]] * 4 + [
+        recipe["context_tokens"]
+    ]
+    assert (SHIPPED / "trial2vec-small.patch").stat().st_size < 8e6
 
 
 def test_a_folder_is_described_and_loaded(tmp_path: Path, make_model: Callable[..., Path]) -> None:

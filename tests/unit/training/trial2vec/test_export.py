@@ -104,6 +104,11 @@ def test_it_serves_what_was_trained(
     assert model.backbone.config._attn_implementation == "sdpa"
 
 
+def test_the_graph_tells_nothing_of_the_machine(exported: tuple[Any, Path]) -> None:
+    """torch notes at each node the files and lines that it came from: elsewhere it would be another file."""
+    assert b'.py", line' not in (exported[1] / "model.onnx").read_bytes()
+
+
 def test_a_text_of_ten_thousand_words(exported: tuple[Any, Path]) -> None:
     """What is over a part's limit is cut, and takes nothing of the other parts."""
     from trifuse.encoder import load_encoder
