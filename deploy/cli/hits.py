@@ -25,7 +25,7 @@ def hits_table(response: Mapping[str, Any], *, start: int = 0, explain: bool = F
     for leg in LEGS:
         table.add_column(leg, justify="right", no_wrap=True)
     for rank, hit in enumerate(response["hits"]["hits"], start=start + 1):
-        cells = (_leg(hit["trifuse"]["legs"].get(leg), explain=explain) for leg in LEGS)
+        cells = (leg_cell(hit["trifuse"]["legs"].get(leg), explain=explain) for leg in LEGS)
         label = Group(
             Clamped(Text(title_of(hit.get("_source") or {}))), Clamped(Text(hit["_id"], "dim"), lines=1)
         )
@@ -130,7 +130,8 @@ def filter_lines(response: Mapping[str, Any]) -> list[Text]:
     return lines
 
 
-def _leg(value: Mapping[str, Any] | None, *, explain: bool) -> Text:
+def leg_cell(value: Mapping[str, Any] | None, *, explain: bool) -> Text:
+    """What a leg gave a hit; a dash, where it didn't bring it."""
     if value is None:
         return Text("-", style="dim")
     if value["rank"] is None:  # the server fused, and tells the score alone

@@ -14,6 +14,7 @@ import typer
 from trifuse.deploy.cli.common import err, fail
 from trifuse.deploy.config import opensearch_client, require_opensearch, resolve
 from trifuse.deploy.errors import NotConfigured
+from trifuse.encoder.errors import AspectUnknown
 from trifuse.ranker import BodyError, Profile
 from trifuse.ranker.body_template import PLACE, fill_template
 from trifuse.ranker.errors import MeasureUnknown, ProfileError, SearchUnavailable
@@ -36,7 +37,7 @@ def usage() -> Iterator[None]:
     """What was asked for wrongly ends the command with status 2."""
     try:
         yield
-    except (BodyError, MeasureUnknown, ProfileError) as error:
+    except (AspectUnknown, BodyError, MeasureUnknown, ProfileError) as error:
         fail(str(error), status=2)
 
 

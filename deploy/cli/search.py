@@ -28,6 +28,18 @@ from trifuse.deploy.cli.hits import (
 )
 from trifuse.deploy.cli.query_encoder import query_encoder
 from trifuse.deploy.cli.ranking import BodyOption, is_stored, json_object, read_profile, usage
+from trifuse.deploy.cli.search_sentences import (
+    AdapterOption,
+    AspectOption,
+    DocumentOption,
+    PerDocumentOption,
+    RoutingOption,
+    SectionOption,
+    SentencesOption,
+    adapters,
+    wanted,
+)
+from trifuse.deploy.cli.sentence_hits import aspect_lines, sentences_table
 from trifuse.deploy.config import Settings, opensearch_client, redis_client, require_opensearch, resolve
 from trifuse.encoder.errors import EncoderError, ModelNotFound
 from trifuse.encoder.spaces import EncoderSpace
@@ -35,6 +47,7 @@ from trifuse.encoder.types import Encoder
 from trifuse.ranker import ClickStore, HybridRanker, Profile
 from trifuse.ranker.body_template import fill_template
 from trifuse.ranker.encoders import BySpace
+from trifuse.ranker.sentences import SentenceRanker
 
 _WEIGHTS = ",".join(f"{leg}={weight:g}" for leg, weight in Profile().weights.items())
 
@@ -69,6 +82,13 @@ def search_command(
     filter: FilterOption = None,
     body: BodyOption = None,
     explain: ExplainOption = False,
+    sentences: SentencesOption = False,
+    aspect: AspectOption = None,
+    adapter: AdapterOption = None,
+    document: DocumentOption = None,
+    routing: RoutingOption = None,
+    section: SectionOption = None,
+    per_document: PerDocumentOption = None,
     as_json: JsonOption = False,
     opensearch: OpenSearchOption = None,
     redis: RedisOption = None,
@@ -76,8 +96,18 @@ def search_command(
 ) -> None:
     """Search an index by BM25, dense vectors and clicks, fused.
 
-    Example: [bold]trifuse search trials "stroke in adults" --filter '{"term": {"sex": "ALL"}}'[/bold]
+    Example: [bold]trifuse search trials "stroke in adults" --filter '{"term": {"sex": "ALL"}}'[/bold], or
+    [bold]trifuse search trials "aspirin after stroke" --aspect outcome --document NCT01234567[/bold]
     """
+    asked = wanted(
+        sentences=sentences,
+        aspect=aspect,
+        adapter=adapter,
+        document=document,
+        routing=routing,
+        sections=section,
+        per_document=per_document,
+    )
     text = text.encode("utf-8", "replace").decode()  # an argument that is no text holds lone surrogates
     with usage():
         template = json_object(body, "--body")
@@ -91,10 +121,20 @@ def search_command(
         model = _encoder(settings, chosen)
         # By its name, so that the response tells the version.
         served = profile if profile is not None and is_stored(profile) else chosen
+        common: dict[str, Any] = {
+            "text": text,
+            "filter": given,
+            "size": size,
+            "from_": start,
+            "explain": explain or None,
+        }
         with usage(), closing(HybridRanker(client, model, clicks, served)) as ranker:
-            response = ranker.search(
-                index, filled, text=text, filter=given, size=size, from_=start, explain=explain or None
-            )
+            if asked is None:
+                response = ranker.search(index, filled, **common)
+            else:
+                beside = SentenceRanker(ranker, adapters(adapter))
+                by = None if profile is None else served
+                response = beside.search(index, filled, profile=by, **asked.as_dict(), **common)
     finally:
         client.close()
     if as_json:
@@ -106,6 +146,9 @@ def search_command(
     named = chosen.vector_field
     if named is not None and dense["state"] == "off" and repr(named) in dense["reason"]:
         fail(f"ranked without vectors: {dense['reason']}")
+    by_aspect = (response["trifuse"].get("aspect") or {}).get("name")
+    if by_aspect is not None and dense["state"] not in ("ok", "empty"):
+        fail(f"no aspect was asked for, since vectors tell it: {dense['reason']}")
 
 
 def _encoder(settings: Settings, profile: Profile) -> Encoder | BySpace | None:
@@ -130,11 +173,17 @@ def _encoder(settings: Settings, profile: Profile) -> Encoder | BySpace | None:
 
 
 def _show(response: dict[str, Any], *, start: int, explain: bool) -> None:
+    among = "sentences" in response["trifuse"]
     if response["hits"]["hits"]:
-        out.print(hits_table(response, start=start, explain=explain))
+        table = sentences_table if among else hits_table
+        out.print(table(response, start=start, explain=explain))
     else:
         out.print(summary(response))
-    for line in [*profile_lines(response), *leg_lines(response)]:
+    for line in [
+        *(aspect_lines(response) if among else ()),
+        *profile_lines(response),
+        *leg_lines(response),
+    ]:
         out.print(line)
     if explain:
         for line in [*query_lines(response), *past_query_lines(response), *filter_lines(response)]:
