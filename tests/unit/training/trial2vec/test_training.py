@@ -70,7 +70,7 @@ def test_the_loss_falls(
     for whole, over_trials, over_texts in zip(
         history.loss, history.loss_trials, history.loss_texts, strict=True
     ):
-        assert whole == pytest.approx(over_trials + over_texts, rel=1e-5)
+        assert whole == pytest.approx(over_trials + chosen.local_weight * over_texts, rel=1e-5)
         assert over_texts > 0
     assert (history.dev, history.best_step) == ([], None)
 
@@ -153,11 +153,11 @@ def test_another_recipe_or_other_trials_cant_resume_a_run(
             raise Killed
 
     with pytest.raises(Killed):
-        train(recipe(), save_every=4, on_step=kill, trials="16 (abc)")
+        train(recipe(), save_every=4, on_step=kill, learned_from={"trials": "16 (abc)"})
     with pytest.raises(CheckpointInvalid, match=r"begun with temperature 0\.1 \(now 0\.2\)"):
-        train(recipe(temperature=0.2), resume=True, trials="16 (abc)")
+        train(recipe(temperature=0.2), resume=True, learned_from={"trials": "16 (abc)"})
     with pytest.raises(CheckpointInvalid, match=r"begun with trials 16 \(abc\) \(now 15 \(def\)\)"):
-        train(recipe(), resume=True, trials="15 (def)")
+        train(recipe(), resume=True, learned_from={"trials": "15 (def)"})
 
 
 def test_resuming_what_never_began_begins(train: Callable[..., Any], recipe: Callable[..., Any]) -> None:
