@@ -14,8 +14,7 @@ the same score are ranked in reading order. Intervals are bootstrapped over docu
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import combinations
@@ -100,6 +99,7 @@ def evaluate_aspects(
     documents: Sequence[AskedDocument],
     aspects: Sequence[str],
     *,
+    other_seeds: Sequence[Sequence[AskedDocument]] = (),
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> AspectEvaluation:
@@ -107,6 +107,7 @@ def evaluate_aspects(
 
     Args:
         aspects: those that were asked for, of every document.
+        other_seeds: the same documents, asked by models of other seeds: shares are means over all seeds.
 
     Raises:
         NothingToEvaluate: no document has a candidate.
@@ -116,17 +117,20 @@ def evaluate_aspects(
         raise NothingToEvaluate(
             f"none of {len(documents)} documents has a sentence after its first, which is its title"
         )
-    tables = [_Answers.of(document, aspects) for document in asked]
+    runs = [
+        [_Answers.of(document, aspects) for document in run if document.aspects]
+        for run in (documents, *other_seeds)
+    ]
 
     def scores(of: Sequence[str]) -> AspectScores:
-        def share(counts: Sequence[tuple[int, int]]) -> Share:
-            return _share(counts, resamples, seed)
+        def share(count: Callable[[_Answers], tuple[int, int]]) -> Share:
+            return _share([[count(each) for each in run] for run in runs], resamples, seed)
 
         return AspectScores(
-            top1=share([(len(each.has & {*of}), len(of)) for each in tables]),
-            specific=share([(len(each.alone & {*of}), len(of)) for each in tables]),
-            switching=share([each.switched(of) for each in tables]),
-            possible=share([(len(each.possible & {*of}), len(of)) for each in tables]),
+            top1=share(lambda each: (len(each.has & {*of}), len(of))),
+            specific=share(lambda each: (len(each.alone & {*of}), len(of))),
+            switching=share(lambda each: each.switched(of)),
+            possible=share(lambda each: (len(each.possible & {*of}), len(of))),
         )
 
     return AspectEvaluation(
@@ -134,7 +138,7 @@ def evaluate_aspects(
         per_aspect={aspect: scores([aspect]) for aspect in aspects},
         documents=len(asked),
         without_candidates=len(documents) - len(asked),
-        pair_documents=sum(len(each.possible) > 1 for each in tables),
+        pair_documents=sum(len(each.possible) > 1 for each in runs[0]),
     )
 
 
@@ -173,11 +177,10 @@ class _Answers(NamedTuple):
         return sum(pair <= self.alone for pair in pairs), len(pairs)
 
 
-def _share(counts: Sequence[tuple[int, int]], resamples: int, seed: int) -> Share:
-    """Of (hits, of how many), one a document."""
-    table = np.array(counts, dtype=np.float64)
-    hits, of = table.sum(axis=0)
-    if not of:
+def _share(counts: Sequence[Sequence[tuple[int, int]]], resamples: int, seed: int) -> Share:
+    """Of (hits, of how many), one a document and run: the mean of the runs."""
+    hits, of = np.array(counts, dtype=np.float64).mean(axis=0).T
+    if not of.any():
         return Share(None, None, 0)
-    low, high = bootstrap_ratio_ci(table[:, 0], table[:, 1], resamples=resamples, seed=seed)
-    return Share(100 * float(hits / of), (100 * low, 100 * high), math.floor(of))
+    low, high = bootstrap_ratio_ci(hits, of, resamples=resamples, seed=seed)
+    return Share(100 * float(hits.sum() / of.sum()), (100 * low, 100 * high), int(of.sum()))

@@ -113,6 +113,19 @@ def test_intervals_are_over_documents() -> None:
     assert found.scores.top1 == Share(50.0, (0.0, 100.0), 6)
 
 
+def test_shares_are_means_over_seeds() -> None:
+    """One seed gets all three of the first document, the other none; both get one of the second: 5 of 12."""
+    sentences = [P, I, O, N]
+    one = [_document(sentences, 0, 1, 2), _document(sentences, 0, 3, 3)]
+    two = [_document(sentences, 3, 3, 3), _document(sentences, 3, 1, 3)]
+    found = evaluate_aspects(one, PIO, other_seeds=[two], resamples=200)
+    assert found.scores.top1.percent == pytest.approx(500 / 12)
+    assert found.scores.top1.of == 6
+    assert found.scores.top1.ci95 == (pytest.approx(100 / 3), 50.0)  # the second alone, the first alone
+    assert found.scores.switching.percent == pytest.approx(25)  # three of six by one seed
+    assert (found.documents, found.pair_documents) == (2, 2)
+
+
 def test_a_ratio_weighs_units_by_their_cases() -> None:
     """One of one and one of three: 2/4, between the worst sample's 1/3 and the best one's 1."""
     low, high = bootstrap_ratio_ci(np.array([1.0, 1.0]), np.array([1.0, 3.0]), resamples=500)
