@@ -25,7 +25,9 @@ from trifuse.indexer.meta import change_meta
 from trifuse.indexer.retry import reason_of
 
 
-def add_part_fields(client: OpenSearch, name: str, parts: Iterable[str]) -> list[str]:
+def add_part_fields(
+    client: OpenSearch, name: str, parts: Iterable[str], *, field: str | None = None
+) -> list[str]:
     """Give each index behind a name one more vector field a part; those that there are stay.
 
     A part that an index's texts don't have is left out. Queries go by the field that they went by before.
@@ -33,6 +35,7 @@ def add_part_fields(client: OpenSearch, name: str, parts: Iterable[str]) -> list
 
     Args:
         parts: such as `ModelDescription.key_parts`.
+        field: the vector field of the whole documents; None: the one that queries go by.
 
     Returns:
         The names of the new fields.
@@ -45,14 +48,14 @@ def add_part_fields(client: OpenSearch, name: str, parts: Iterable[str]) -> list
     parts = list(parts)
     if not parts:
         return []
-    plans = [(index, *_missing(index, parts)) for index in indexes_behind(client, name)]
-    for index, field, spaces in plans:
+    plans = [(index, *_missing(index, parts, field)) for index in indexes_behind(client, name)]
+    for index, serving, spaces in plans:
         if spaces:
-            _add(client, index, field, spaces)
+            _add(client, index, serving, spaces)
     return list(dict.fromkeys(new for _, _, spaces in plans for new in spaces))
 
 
-def _missing(index: Index, parts: Sequence[str]) -> tuple[str, dict[str, Space]]:
+def _missing(index: Index, parts: Sequence[str], field: str | None) -> tuple[str, dict[str, Space]]:
     """The field that queries go by, and the fields of parts that an index lacks."""
     spaces, serving = spaces_in_meta(index.meta), serving_field(index.meta)
     if serving is None:
@@ -60,7 +63,8 @@ def _missing(index: Index, parts: Sequence[str]) -> tuple[str, dict[str, Space]]
             f"the index {index.name!r} has no vectors to add those of parts to: give it some with `trifuse "
             "load` or `trifuse attach`"
         )
-    space = spaces[serving]
+    whole = field or serving
+    space = spaces[whole]
     if not space.template.parts:
         raise SpaceMismatch(
             f"the index {index.name!r} has vectors of whole texts, by {space.encoder.encoder!r}: only an "
@@ -71,7 +75,7 @@ def _missing(index: Index, parts: Sequence[str]) -> tuple[str, dict[str, Space]]
     missing: dict[str, Space] = {}
     for part in parts:
         if part in space.template.parts and (local := space.of_part(part)).id not in known:
-            new = next_field({*taken, *missing}, f"{serving}_{part}")
+            new = next_field({*taken, *missing}, f"{whole}_{part}")
             missing[new] = local
     return serving, missing
 

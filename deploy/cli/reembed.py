@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from opensearchpy import OpenSearch
@@ -15,36 +14,36 @@ from trifuse.deploy.cli.common import (
     JsonOption,
     OpenSearchOption,
     RedisOption,
-    emit,
-    err,
     fail,
     index_name,
-    print_lines,
     say,
     terminable,
 )
 from trifuse.deploy.cli.queueing import queueing
-from trifuse.deploy.cli.ranking import pinned_profiles
+from trifuse.deploy.cli.reembed_output import (
+    NOT_SWITCHED,
+    SAID,
+    end_reembed,
+    say_of_parts,
+    switched_to,
+    tell_reembed,
+)
 from trifuse.deploy.cli.sync import progress_bars
 from trifuse.deploy.cli.text_option import fields_and_parts
 from trifuse.deploy.config import Settings, opensearch_client, require_opensearch, resolve
 from trifuse.encoder.registry import describe_encoder
 from trifuse.encoder.spaces import EncoderSpace
-from trifuse.indexer.errors import IndexMissing
 from trifuse.indexer.reembed import (
     Filled,
     abandon,
     begin,
     fill,
     finish,
-    left_in_old_space,
     roll_back,
     stage_of,
     switch,
 )
 from trifuse.indexer.reembed.blue_green import open_copy
-from trifuse.ranker.errors import RankerError
-from trifuse.ranker.profiles.store import ProfileStore
 
 NameArgument = Annotated[
     str, typer.Argument(metavar="INDEX", help="The index, or an alias of one.", callback=index_name)
@@ -129,8 +128,8 @@ def reembed_command(
         accept_version_bump=accept_version_bump,
     )
     if what not in ("begin", "resume"):
-        told = _switched(client, index) if what == "switched" else _SAID[what].format(index)
-        _tell(client, index, told, as_json=as_json)
+        told = switched_to(client, index) if what == "switched" else SAID[what].format(index)
+        tell_reembed(client, index, told, as_json=as_json)
         return
     if what == "begin" and (copy := open_copy(client, index)) is not None:
         say(
@@ -138,34 +137,12 @@ def reembed_command(
             f"alias there. For a second field in {copy.source} instead: --abandon, then --in-place",
             "yellow",
         )
+    say_of_parts(client, index)
     before = stage_of(client, index).serving
     filled = _work(client, index, settings, fill, switch=not no_switch)
-    said = _switched(client, index) if filled.switched else _NOT_SWITCHED.format(index)
-    _tell(client, index, said, filled, before=before, given=encoder, as_json=as_json)
-    _end(filled)
-
-
-_NOT_SWITCHED = "queries of {0!r} go by the old vectors until `trifuse reembed {0} --switch`"
-_SAID = {
-    "current": "{0!r} has the vectors of this encoder: nothing to do",
-    "tower": "only queries of {0!r} are encoded otherwise: its vectors stay, and its _meta names the new "
-    "query tower; past queries follow with `trifuse clicks rebuild --index {0}`",
-}
-
-
-def _switched(client: OpenSearch, index: str) -> str:
-    """What queries go by after the switch; after one to a copy, what readers and writers must know."""
-    copy = open_copy(client, index)
-    if copy is None:
-        return (
-            f"queries of {index!r} go by the new vectors: `trifuse reembed {index} --rollback` leads back, "
-            "--finish takes the old ones out"
-        )
-    return (
-        f"the alias {copy.alias} stands for {copy.index}: have readers and writers go by it. {copy.source} "
-        f"takes no writes any more; `trifuse reembed {copy.alias} --rollback` goes back to it, --finish "
-        "deletes it"
-    )
+    said = switched_to(client, index) if filled.switched else NOT_SWITCHED.format(index)
+    tell_reembed(client, index, said, filled, before=before, given=encoder, as_json=as_json)
+    end_reembed(filled)
 
 
 def _encoder(client: OpenSearch, index: str, given: str | None, settings: Settings) -> EncoderSpace:
@@ -194,7 +171,7 @@ def _step(client: OpenSearch, index: str, step: str, settings: Settings, *, yes:
     before = stage_of(client, index).serving if step in ("--switch", "--rollback") else None
     if step == "--switch":
         filled = _work(client, index, settings, switch)
-        said = _switched(client, index) if filled.switched else _NOT_SWITCHED.format(index)
+        said = switched_to(client, index) if filled.switched else NOT_SWITCHED.format(index)
     elif step == "--rollback":
         roll_back(client, index)
         said = (
@@ -215,9 +192,9 @@ def _step(client: OpenSearch, index: str, step: str, settings: Settings, *, yes:
         )
         if copy is not None:
             said += f", with the index {copy.index if step == '--abandon' else copy.source!r}"
-    _tell(client, index, said, filled, before=before, as_json=as_json)
+    tell_reembed(client, index, said, filled, before=before, as_json=as_json)
     if filled is not None:
-        _end(filled)
+        end_reembed(filled)
 
 
 def _ask_to_delete(source: str, index: str) -> None:
@@ -225,78 +202,3 @@ def _ask_to_delete(source: str, index: str) -> None:
     question = f"Delete the index {source!r}, and with it the way back from {index!r}?"
     if not typer.confirm(question, err=True):
         fail(f"{index!r} is as it was; --rollback still leads back")
-
-
-_KEYS = ("pending", "embedded", "skipped", "failed")
-
-
-def _tell(
-    client: OpenSearch,
-    index: str,
-    said: str,
-    filled: Filled | None = None,
-    *,
-    before: str | None = None,
-    given: str | None = None,
-    as_json: bool,
-) -> None:
-    """The counts, where the index stands now, and what to do about its sentences and stored profiles.
-
-    Args:
-        before: the field that queries went by.
-        given: the encoder as it was named: by its folder, it may be.
-    """
-    counted = filled or Filled(0, 0, 0, 0)
-    try:
-        stage = stage_of(client, index)
-    except IndexMissing:  # it was the copy of an index that is gone, and was given up
-        emit({**dict.fromkeys(_KEYS, 0), "step": "none"}) if as_json else print_lines([said])
-        return
-    if as_json:
-        about: dict[str, Any] = {
-            "step": stage.step,
-            "serving": stage.serving,
-            "encoder": stage.space.encoder.encoder,
-            "failures": list(counted.failures),
-        }
-        emit({**{key: getattr(counted, key) for key in _KEYS}, **about})
-    else:
-        print_lines([said])
-    if left := left_in_old_space(client, index):
-        new = f"--encoder {shlex.quote(given or left.wanted)}"
-        say(
-            f"the sentences {left.index!r} stay with the encoder {left.present!r}: `trifuse reembed "
-            f"{left.index} {'--rollback' if left.step == 'rollback' else new}` changes them as well",
-            "yellow",
-        )
-    if before not in (None, stage.serving):
-        _warn_of_pinned_profiles(client, index, before, stage.serving)
-
-
-def _warn_of_pinned_profiles(client: OpenSearch, index: str, before: str, serving: str) -> None:
-    """Name the stored profiles that stay behind with the field that the index was served by."""
-    try:
-        names = pinned_profiles(ProfileStore(client), before)
-    except RankerError as error:
-        say(f"stored profiles can't be read ({error}): some may name the vector field {before!r}", "yellow")
-        return
-    if names:
-        say(
-            f"the stored profiles {', '.join(names)} name the vector field {before!r}: by them searches of "
-            f"{index!r} stay with it, and have no vectors once it is gone, while others go by {serving!r}. "
-            f"If they are to follow: `trifuse profile show {names[0]} > profile.json`, set vector_field to "
-            f"null in it, `trifuse profile set {names[0]} --from profile.json`",
-            "yellow",
-        )
-
-
-def _end(filled: Filled) -> None:
-    """End with 1 where something failed, or stayed pending."""
-    for line in filled.failures:
-        err.print(f"trifuse: {line}", markup=False, soft_wrap=True)
-    if filled.stalled:
-        fail(filled.stalled)
-    if filled.pending:
-        fail(f"{filled.pending:,} documents are still pending: the same command goes on")
-    if filled.failed:
-        fail(f"{filled.failed:,} documents can't be embedded: the index trifuse-failed says why")

@@ -169,14 +169,14 @@ def _carry(client: OpenSearch, copy: Copy) -> Returned:
 
 def _changed(copy: Copy, page: Sequence[RawHit], there: Sequence[RawItem]) -> Iterator[Action]:
     """What writes the documents of a page that differ: a worker's vector alone is no change."""
-    ours = {MARKS, copy.field, *copy.drop}
+    ours = {MARKS, *copy.own, *copy.drop}
     for hit, item in zip(page, there, strict=True):
         raw = bytes(hit.source)
         before = bytes(item.source) if item.found else b"{}"
         if item.found and content_of(raw, ours) == content_of(before, ours):
             continue
         kept = {name: value for name, value in parts_of(before).items() if name in (MARKS, *copy.drop)}
-        source = carried(raw, copy.field, kept)
+        source = carried(raw, copy.own, kept)
         yield Action(op="index", index=copy.source, id=hit.id, routing=hit.routing, source=source)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 from opensearchpy import OpenSearch
 
-from trifuse.encoder.spaces import Space, spaces_in_meta
+from trifuse.encoder.spaces import Space, part_fields, spaces_in_meta
 from trifuse.indexer.behind import Index, index_of, indexes_behind
 from trifuse.indexer.errors import CopyRefused, CopyTaken
 from trifuse.indexer.ours import ours_in
@@ -85,6 +85,7 @@ class Copy(msgspec.Struct, frozen=True):
         source, source_uuid: the index that it is a copy of.
         alias: the alias that is switched from the one to the other.
         field, space: the vector field that it was made for.
+        parts: the fields of its parts' own vectors.
         drop: vector fields of the source that it lacks.
         standing: where it stood when it was read.
     """
@@ -96,8 +97,14 @@ class Copy(msgspec.Struct, frozen=True):
     alias: str
     field: str
     space: Space
+    parts: tuple[str, ...]
     drop: tuple[str, ...]
     standing: Standing
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The vector fields that the source doesn't have."""
+        return (self.field, *self.parts)
 
     @property
     def door(self) -> str:
@@ -228,6 +235,7 @@ def _copy(client: OpenSearch, index: Index) -> Copy | None:
         alias=of["alias"],
         field=of["field"],
         space=spaces_in_meta(index.meta)[of["field"]],
+        parts=tuple(part_fields(index.meta, of["field"]).values()),
         drop=tuple(filter(None, of["drop"].split(","))),
         standing=_standing(client, index.uuid),
     )

@@ -100,23 +100,24 @@ def copied(raw: bytes, field: str, drop: Collection[str], version: Version, kept
     return msgspec.Raw(_joined(raw, parts, {MARKS, field, *drop}, added))
 
 
-def carried(raw: bytes, field: str, before: Mapping[str, msgspec.Raw]) -> msgspec.Raw:
+def carried(raw: bytes, own: Collection[str], before: Mapping[str, msgspec.Raw]) -> msgspec.Raw:
     """A document of the copy as its source holds it: without what belongs to the copy.
 
     Args:
+        own: vector fields that the copy alone has.
         before: the parts of ours that the source's document has, by top-level name: they stay with it.
     """
     parts = parts_of(raw)
     marks = _marks(parts)
     marks.pop(SOURCE, None)
-    fields = {name: value for name, value in (marks.pop("fields", None) or {}).items() if name != field}
+    fields = {name: value for name, value in (marks.pop("fields", None) or {}).items() if name not in own}
     earlier = _marks(before)
     fields = {**(earlier.get("fields") or {}), **fields}
     marks = {**marks, **({"fields": fields} if fields else {})}
     added = [(name, bytes(value)) for name, value in before.items() if name != MARKS and name not in parts]
     if marks:
         added.append((MARKS, msgspec.json.encode(marks)))
-    return msgspec.Raw(_joined(raw, parts, {MARKS, field}, added))
+    return msgspec.Raw(_joined(raw, parts, {MARKS, *own}, added))
 
 
 def parts_of(raw: bytes) -> dict[str, msgspec.Raw]:

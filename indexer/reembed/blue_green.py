@@ -20,6 +20,7 @@ from trifuse.indexer.meta import change_meta
 from trifuse.indexer.progress import Tell
 from trifuse.indexer.reembed.fields import read_index
 from trifuse.indexer.reembed.filled import Filled, named_failures
+from trifuse.indexer.reembed.parts import add_parts
 from trifuse.indexer.reembed.past_queries import (
     fill_past_queries,
     prepare_past_queries,
@@ -57,6 +58,8 @@ def begin_copy(
     wanted = Space(encoder, wanted_template(held, present, encoder, text=text, parts=parts))
     if copy is not None:
         if wanted.id == copy.space.id:
+            if filling:
+                add_parts(client, held, copy.index, copy.field, copy.space)
             return "resume" if filling else "switched"
         way = "--abandon" if filling else "--finish` or `--rollback"
         raise ReembedRefused(
@@ -68,13 +71,14 @@ def begin_copy(
     if what == "tower":
         change_meta(client, held.name, lambda meta: meta_with_space(meta, stage.serving, wanted))
     if what == "begin":
-        copying.begin(
+        copy = copying.begin(
             client,
             held.name,
             alias=alias,
             space_field=(next_field(held.properties, VECTOR_FIELD), wanted),
             drop_fields=spaces_in_meta(held.meta),
         )
+        add_parts(client, held, copy.index, copy.field, copy.space)
     return what
 
 

@@ -18,6 +18,7 @@ from trifuse.indexer.meta import change_meta
 from trifuse.indexer.progress import Tell
 from trifuse.indexer.reembed.fields import Held, add_field, drop_field, read_index
 from trifuse.indexer.reembed.filled import Filled, named_failures
+from trifuse.indexer.reembed.parts import add_parts, fill_parts
 from trifuse.indexer.reembed.past_queries import (
     fill_past_queries,
     prepare_past_queries,
@@ -75,6 +76,10 @@ def begin_field(
                 "none does, say so with --accept-version-bump"
             )
         add_field(client, held, wanted)
+    if what in ("begin", "resume"):
+        held = read_index(client, name)
+        new = _new_field(held)
+        add_parts(client, held, held.name, new.field, new.space)
     if what == "tower":
         change_meta(client, held.name, lambda meta: meta_with_space(meta, stage.serving, wanted))
     return what
@@ -94,11 +99,14 @@ def fill_field(
     held = read_index(client, name)
     target = _new_field(held)
     prepare_past_queries(client, held, target.space.encoder)
+    how = (enqueue, patience, listening, progress)
     embedded, stalled = 0, ""
     for last in range(_ROUNDS - 1, -1, -1):
-        seen = sync_field(client, target, enqueue, patience, listening, progress)
+        seen = sync_field(client, target, *how)
         embedded += seen.embedded
-        stalled = seen.stalled or fill_past_queries(client, held, enqueue, patience, listening, progress)
+        stalled = (
+            seen.stalled or fill_parts(client, held, target, *how) or fill_past_queries(client, held, *how)
+        )
         if stalled or not switch:
             break
         try:

@@ -9,6 +9,7 @@ from trifuse.indexer.counts import count_refreshed
 from trifuse.indexer.errors import ReembedRefused
 from trifuse.indexer.reembed.blue_green import open_copy
 from trifuse.indexer.reembed.fields import read_index
+from trifuse.indexer.reembed.parts import PartVectors, parted
 from trifuse.indexer.reembed.stage import Stage
 
 
@@ -26,6 +27,18 @@ def stage_of(client: OpenSearch, name: str) -> Stage:
     if copy.standing.phase == "switched":
         return msgspec.structs.replace(stage, step="switched")
     return msgspec.structs.replace(stage, step="filling", other=copy.field, other_space=copy.space)
+
+
+def part_vectors(client: OpenSearch, name: str) -> PartVectors:
+    """What becomes of an index's vectors of parts; nothing where none is on its way to another space.
+
+    Raises:
+        IndexMissing, IndexNotOurs, SpaceMismatch: as `stage_of`.
+    """
+    stage = stage_of(client, name)
+    if stage.step != "filling" or stage.other_space is None:
+        return PartVectors()
+    return parted(read_index(client, name), stage.other_space)
 
 
 class Candidate(msgspec.Struct, frozen=True):

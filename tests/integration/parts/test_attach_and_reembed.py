@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from opensearchpy import OpenSearch
 
+from trifuse.deploy.cli.reembed_output import say_of_parts
 from trifuse.encoder import Encoder, load_encoder
 from trifuse.encoder.errors import SpaceMismatch
 from trifuse.encoder.spaces import Space, serving_field, spaces_in_meta
@@ -19,9 +20,12 @@ from trifuse.indexer.errors import IndexNotOurs, ReembedRefused
 from trifuse.indexer.load import load
 from trifuse.indexer.part_fields import add_part_fields
 from trifuse.indexer.readers import Record
-from trifuse.indexer.reembed import begin, fill, finish, roll_back, switch
+from trifuse.indexer.reembed import abandon, begin, fill, finish, roll_back, switch
+from trifuse.indexer.reembed.parts import PartVectors
+from trifuse.indexer.reembed.standing import part_vectors
 from trifuse.indexer.trial import Trial
 from trifuse.indexer.trial_parts import template_for
+from trifuse.ranker.similar import similar
 from trifuse.worker.embedding import embed
 
 
@@ -122,6 +126,15 @@ def test_attach_by_a_copy(
     source = client.get(index=alias, id="0")["_source"]
     assert source["trifuse_vector"] == pytest.approx([3 / 10**0.5, 1 / 10**0.5, 0], abs=1e-6)
     assert source["trifuse_vector_condition"] == pytest.approx([1, 0, 0])
+
+    client.index(index=alias, id="0", body={**source, "name": "pain"}, refresh=True)
+    done("detach", alias, "--yes", **encoder)
+    assert client.get(index=notes, id="0")["_source"] == {"name": "pain", "label": "asthma", "body": "pain"}
+    assert sorted(client.indices.get_mapping(index=notes)[notes]["mappings"]["properties"]) == [
+        "body",
+        "label",
+        "name",
+    ]
 
 
 def test_attached_again_it_finds_its_field_and_adds_the_parts(
@@ -236,6 +249,99 @@ def test_an_index_of_somebodys_must_say_which_field_is_which_part(
     assert _spaces(client, notes)["trifuse_vector_2"].template.parts == ("title", "context")
     meta = client.indices.get_mapping(index=notes)[notes]["mappings"]["_meta"]
     assert serving_field(meta) == "trifuse_vector"
+
+
+@pytest.fixture
+def other(tmp_path: Path, make_parts_model: Callable[..., Path]) -> Path:
+    """The folder of another encoder of parts: each word has the direction of the one before."""
+    words = {"asthma": (0.0, 0.0, 6.0), "aspirin": (6.0, 0.0, 0.0), "pain": (0.0, 6.0, 0.0)}
+    return make_parts_model(
+        tmp_path / "other", words, name="other-parts", normalized=True, similarity="cosine"
+    )
+
+
+def test_vectors_of_parts_are_made_anew_with_the_others(
+    client: OpenSearch, notes: str, parts_encoder: Encoder, other: Path, embed_all: Callable[..., Any]
+) -> None:
+    new = load_encoder(str(other))
+    encoders = {encoder.space.id: encoder for encoder in (parts_encoder, new)}
+
+    def enqueue(index: str, field: str, space: Space, ids: Any, /) -> None:
+        embed(client, encoders[space.encoder.id], index, field, ids)
+
+    _attached(client, notes, parts_encoder)
+    before = sorted(["trifuse_vector", *add_part_fields(client, notes, ["title", "condition"])])
+    embed_all(notes, parts_encoder)
+    assert begin(client, notes, new.space, accept_version_bump=True) == "begin"
+    assert part_vectors(client, notes) == PartVectors(follow=("title", "condition"))
+    assert begin(client, notes, new.space, accept_version_bump=True) == "resume"
+    filled = fill(client, notes, enqueue, switch=True)
+    assert (filled.switched, filled.embedded, filled.pending) == (True, 2, 0)
+    source = client.get(index=notes, id="0")["_source"]
+    assert source["trifuse_vector_2_title"] == pytest.approx([1, 0, 0])
+    assert source["trifuse_vector_2_condition"] == pytest.approx([0, 0, 1])
+    assert source["trifuse_vector_title"] == pytest.approx([0, 1, 0])
+    (hit,) = similar(client, new, notes, parts={"condition": "asthma"}, by="condition", size=1)["hits"][
+        "hits"
+    ]
+    assert hit["_id"] == "0"
+
+    roll_back(client, notes)
+    assert abandon(client, notes) == 2
+    assert sorted(_spaces(client, notes)) == before
+    source = client.get(index=notes, id="0")["_source"]
+    assert sorted(name for name in source if name.startswith("trifuse_")) == before
+
+
+def test_what_becomes_of_vectors_of_parts_is_said(
+    client: OpenSearch,
+    notes: str,
+    parts_encoder: Encoder,
+    other: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _attached(client, notes, parts_encoder)
+    say_of_parts(client, notes)
+    assert capsys.readouterr().err == ""
+    add_part_fields(client, notes, ["title", "condition"])
+    new = load_encoder(str(other)).space
+    begin(client, notes, new, text=("name", "body"), parts=("title", "context"), accept_version_bump=True)
+    say_of_parts(client, notes)
+    said = capsys.readouterr().err
+    assert "vectors of single parts are made anew as well: of title\n" in said
+    assert "there are no new vectors of condition, for the new texts have no such part" in said
+
+
+def test_a_copy_has_new_vectors_of_parts_and_keeps_them_to_itself(
+    client: OpenSearch, notes: str, parts_encoder: Encoder, other: Path, embed_all: Callable[..., Any]
+) -> None:
+    new = load_encoder(str(other))
+    encoders = {encoder.space.id: encoder for encoder in (parts_encoder, new)}
+
+    def enqueue(index: str, field: str, space: Space, ids: Any, /) -> None:
+        embed(client, encoders[space.encoder.id], index, field, ids)
+
+    _attached(client, notes, parts_encoder)
+    add_part_fields(client, notes, ["condition"])
+    embed_all(notes, parts_encoder)
+    alias = f"{notes}-alias"
+    client.indices.put_alias(index=notes, name=alias)
+    before = client.indices.get_mapping(index=notes)
+    assert begin(client, alias, new.space) == "begin"
+    assert part_vectors(client, alias) == PartVectors(follow=("condition",))
+    filled = fill(client, alias, enqueue, switch=True)
+    assert (filled.switched, filled.embedded, filled.pending) == (True, 2, 0)
+    (copy,) = client.indices.get_alias(name=alias)
+    assert sorted(_spaces(client, copy)) == ["trifuse_vector_2", "trifuse_vector_2_condition"]
+    source = client.get(index=copy, id="0")["_source"]
+    assert source["trifuse_vector_2_condition"] == pytest.approx([0, 0, 1])
+
+    client.index(index=alias, id="0", body={**source, "name": "pain"}, refresh=True)
+    roll_back(client, alias)
+    assert client.indices.get_mapping(index=notes) == before
+    source = client.get(index=notes, id="0")["_source"]
+    assert (source["name"], "trifuse_vector_2_condition" in source) == ("pain", False)
+    assert sorted(source["trifuse"]["fields"]) == ["trifuse_vector", "trifuse_vector_condition"]
 
 
 def test_a_copy_of_an_alias_leaves_the_vectors_of_parts_behind(

@@ -16,7 +16,7 @@ from trifuse.indexer.copying.complete import CopyReport
 from trifuse.indexer.copying.copies import Copy, Standing
 
 SPACE = Space(EncoderSpace("tiny", "r1", "fp32", "cls", 4, True, "cosine"), TextTemplate(("title",)))
-COPY = Copy("a-trifuse-2", "u2", "a", "u1", "a-dense", "trifuse_vector", SPACE, (), Standing())
+COPY = Copy("a-trifuse-2", "u2", "a", "u1", "a-dense", "trifuse_vector", SPACE, (), (), Standing())
 
 
 PLAN = AttachPlan(

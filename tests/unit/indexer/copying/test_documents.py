@@ -75,12 +75,23 @@ def test_a_version_covers_older_ones_of_its_history(other: Version, covered: boo
 def test_a_document_that_goes_back_has_nothing_of_the_copy() -> None:
     """Our field and version go; what the source had of ours stays with it."""
     raw = b'{"a":1.10,"new":[1],"trifuse":{"fields":{"new":{"space":"s"}},"source":{"seq_no":1}}}'
-    assert bytes(carried(raw, "new", {})) == b'{"a":1.10}'
+    assert bytes(carried(raw, ["new"], {})) == b'{"a":1.10}'
     before = parts_of(b'{"old":[2],"trifuse":{"fields":{"old":{"space":"o"}}}}')
-    assert json.loads(bytes(carried(raw, "new", before))) == {
+    assert json.loads(bytes(carried(raw, ["new"], before))) == {
         "a": 1.1,
         "old": [2],
         "trifuse": {"fields": {"old": {"space": "o"}}},
+    }
+
+
+def test_vectors_of_parts_stay_with_the_copy() -> None:
+    raw = (
+        b'{"a":1,"new":[1],"new_title":[2],'
+        b'"trifuse":{"fields":{"new":{"space":"s"},"new_title":{"space":"t"},"theirs":{"space":"u"}}}}'
+    )
+    assert json.loads(bytes(carried(raw, ["new", "new_title"], {}))) == {
+        "a": 1,
+        "trifuse": {"fields": {"theirs": {"space": "u"}}},
     }
 
 
