@@ -1,0 +1,92 @@
+"""What a training of an adapter was, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from trifuse.encoder.training.aspects.dev import DevScores
+from trifuse.encoder.training.aspects.recipe import Recipe
+from trifuse.encoder.training.aspects.trainer import AdapterHistory
+
+_ENDS = 20
+
+
+@dataclass(frozen=True)
+class Trained:
+    """One file of updates.
+
+    Args:
+        aspects: that it is for.
+        sha256: of the file; the same command on the same machine gives the same one.
+        loss: of every step.
+        dev: Top-1, Aspect-Specific Top-1 and switching of every epoch, from 0 to 1, before training first.
+        best_epoch: whose updates it has; None: the last one's, as there were no dev documents.
+    """
+
+    aspects: tuple[str, ...]
+    sha256: str
+    loss: list[float]
+    dev: list[list[float]]
+    best_epoch: int | None
+
+    @classmethod
+    def of(cls, aspects: tuple[str, ...], sha256: str, history: AdapterHistory) -> Trained:
+        """What a history shows."""
+        return cls(aspects, sha256, history.loss, history.dev, history.best_epoch)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON, with the first and the last steps' means: a step's own loss is noisy."""
+        first, last = self.loss[:_ENDS], self.loss[-_ENDS:]
+        scores = [DevScores(*each)._asdict() for each in self.dev]
+        return asdict(self) | {
+            "loss_first": sum(first) / len(first),
+            "loss_last": sum(last) / len(last),
+            "dev": scores,
+            "dev_before": scores[0] if scores else None,
+            "dev_best": None if self.best_epoch is None else scores[self.best_epoch],
+        }
+
+
+@dataclass(frozen=True)
+class AspectReport:
+    """What a run was, and what came of it.
+
+    Args:
+        adapter: its name.
+        encoder, space: whose document vectors it was trained against.
+        base: the model that encodes its queries.
+        revision: a hash of all that moves a query's vector.
+        recipe: the numbers and the wording that it was made by.
+        documents, unusable: how many it learned from; how many were left out, because they have no title, no
+            other sentence, or no aspect.
+        dev_documents: by how many the best epoch was chosen.
+        sentences: whose vectors were made, once.
+        device: `cpu` or `cuda`.
+        seconds: of this run, by its stages; what was done before a resume isn't counted.
+        trained: each file of updates.
+        parity: the lowest cosine of a query's vector by the exported adapter and by the trained model.
+    """
+
+    adapter: str
+    encoder: str
+    space: str
+    base: str
+    revision: str
+    recipe: Recipe
+    documents: int
+    unusable: int
+    dev_documents: int
+    sentences: int
+    device: str
+    seconds: dict[str, float]
+    trained: tuple[Trained, ...]
+    parity: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as JSON."""
+        return asdict(self) | {
+            "seed": self.recipe.seed,
+            "seconds_in_all": sum(self.seconds.values()),
+            "trained": [each.as_dict() for each in self.trained],
+        }
