@@ -60,8 +60,8 @@ class AspectEncoder:
                 Streams(self._device, threads),
                 default_budget("fp32", self._device),
             )
-        for aspect in self.aspects:
-            self.encode_queries(["trial"], aspect)
+        for lora in self._loras.values():
+            self._require_dimension(lora)
 
     @property
     def name(self) -> str:
@@ -106,6 +106,15 @@ class AspectEncoder:
         )
         check_vectors(vectors, self.space.dimension)
         return vectors
+
+    def _require_dimension(self, lora: Lora) -> None:
+        """Run one text, so that updates that contradict the graph or the space are refused before any work."""
+        found = self._runs.dimension(partial(self._session.run, lora=lora))
+        if found != self.space.dimension:
+            raise ModelInvalid(
+                f"the adapter {self.name!r} gives vectors of {found} numbers, but its space "
+                f"{self.space.id!r} has {self.space.dimension}: train it against vectors of its base's dimension"
+            )
 
     def _shares(self, graph_sha256: str, space: EncoderSpace, device: Device) -> bool:
         own = (self.adapter.description.graph_sha256, self.space, self._device)
