@@ -108,12 +108,13 @@ class AspectEncoder:
         return vectors
 
     def _require_dimension(self, lora: Lora) -> None:
-        """Run one text, so that updates that contradict the graph or the space are refused before any work."""
+        """Run one text, so that updates that contradict the graph or space are refused before any work."""
         found = self._runs.dimension(partial(self._session.run, lora=lora))
         if found != self.space.dimension:
             raise ModelInvalid(
                 f"the adapter {self.name!r} gives vectors of {found} numbers, but its space "
-                f"{self.space.id!r} has {self.space.dimension}: train it against vectors of its base's dimension"
+                f"{self.space.id!r} has {self.space.dimension}: train it against vectors of its base's "
+                "dimension"
             )
 
     def _shares(self, graph_sha256: str, space: EncoderSpace, device: Device) -> bool:

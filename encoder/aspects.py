@@ -12,12 +12,7 @@ ASPECTS = ("population", "intervention", "outcome", "comparator")
 TEXT = "{text}"
 """Where the text of a query stands in an instruction."""
 
-INSTRUCTIONS: Mapping[str, str] = {
-    "population": "population, patients and participants: {text}",
-    "intervention": "intervention, treatment given: {text}",
-    "outcome": "outcome, results and measurements: {text}",
-    "comparator": "comparator, control or placebo: {text}",
-}
+INSTRUCTIONS: Mapping[str, str] = {aspect: f"{aspect}: {TEXT}" for aspect in ASPECTS}
 """The wording that adapters are trained with; each keeps its own."""
 
 

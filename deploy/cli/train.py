@@ -12,6 +12,7 @@ import typer
 
 from trifuse.deploy.cli.common import JsonOption, OpenSearchOption, emit, index_name
 from trifuse.deploy.cli.study_plots import PlotOption, check_plot
+from trifuse.deploy.cli.train_aspect import aspect_command
 from trifuse.deploy.cli.train_output import draw_loss, progress_bar, tell
 from trifuse.deploy.cli.train_trial2vec import trial2vec_command
 from trifuse.deploy.cli.training_options import (
@@ -89,6 +90,7 @@ def register(app: typer.Typer) -> None:
     group.callback()(_group)
     group.command("lader")(lader_command)
     group.command("trial2vec")(trial2vec_command)
+    group.command("aspect")(aspect_command)
     app.add_typer(group)
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from trifuse.encoder.adapter_files import ADAPTER_FILE
 from trifuse.encoder.description import DESCRIPTION_FILE
 from trifuse.encoder.errors import TrainingMissing
 
@@ -69,11 +70,13 @@ def with_options(recipe: _Recipe, seed: int, **given: Any) -> _Recipe:
 
 def require_room(folder: Path, *, resume: bool) -> None:
     """Wrong usage where hours of work would be overwritten."""
-    if (folder / DESCRIPTION_FILE).exists():
+    begun = (folder / STATE_FOLDER).exists()
+    there = any((folder / file).exists() for file in (DESCRIPTION_FILE, ADAPTER_FILE))
+    if there and not (resume and begun):
         raise typer.BadParameter(
             f"there is a model in {str(folder)!r} already: choose another folder", param_hint="--out"
         )
-    if not resume and (folder / STATE_FOLDER).exists():
+    if begun and not resume:
         raise typer.BadParameter(
             f"a run was begun in {str(folder)!r}: go on with --resume, or choose another folder",
             param_hint="--out",

@@ -39,10 +39,10 @@ class Recipe:
     weight_decay: float = 0.01
     rank: int = 16
     alpha: float = 32.0
-    dropout: float = 0.05
+    dropout: float = 0.1
     trained_layers: int | None = 6
     temperature: float = 0.02
-    mixed_weight: float = 0.1
+    mixed_weight: float = 0.003
     query_tokens: int = 64
     per_aspect: bool = False
     instructions: Mapping[str, str] = field(default_factory=lambda: dict(INSTRUCTIONS))
