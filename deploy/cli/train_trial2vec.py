@@ -30,6 +30,7 @@ from trifuse.deploy.cli.training_options import (
     require_room,
     with_options,
 )
+from trifuse.encoder.errors import TrainingInvalid
 from trifuse.indexer.errors import PathNotFound
 from trifuse.indexer.readers import Rejection, read_trials
 from trifuse.indexer.readers.read import STDIN, require_path
@@ -99,6 +100,9 @@ LocalOption = Annotated[
     float | None,
     typer.Option("--local-weight", help="Of the loss over exchanged entities; 0: without it.", **RECIPE),
 ]
+Int8Option = Annotated[
+    bool, typer.Option("--int8", help="Weights of 8 bits: a quarter of the size, about twice the speed.")
+]
 CacheOption = Annotated[
     Path | None,
     typer.Option(
@@ -123,6 +127,7 @@ def trial2vec_command(
     mlm_epochs: WordsOption = None,
     local_weight: LocalOption = None,
     seed: SeedOption = 0,
+    int8: Int8Option = False,
     cache: CacheOption = None,
     resume: ResumeOption = False,
     save_every: SaveOption = 500,
@@ -157,6 +162,7 @@ def trial2vec_command(
     )
     with progress_bars() as show:
         found = _read(trials, tenths, show)
+        _require_enough(found, recipe.batch)
         report = train_trial2vec(
             checkpoint,
             found.learned,
@@ -166,6 +172,7 @@ def trial2vec_command(
             source=_entities(found, umls) if recipe.local_weight else None,
             dev=found.dev,
             texts=_lines(text or []),
+            int8=int8,
             cache=cache,
             resume=resume,
             save_every=save_every,
@@ -218,6 +225,17 @@ def _read(
     )
 
 
+def _require_enough(found: TrainingTrials, batch: int) -> None:
+    """Say where the trials have gone, where fewer are left than a minibatch takes."""
+    if len(found.learned) < batch:
+        more = show_rejected(found.rejected)
+        raise TrainingInvalid(
+            f"{len(found.learned):,} trials to train on, and batch={batch}: {len(found.dev):,} are for the "
+            f"dev score, {found.held_out:,} held out, {len(found.rejected):,} rejected{more}; give more, a "
+            "smaller --batch, or hold out fewer (--held-out none)"
+        )
+
+
 def _entities(found: TrainingTrials, umls: Path | None) -> EntitySource:
     from trifuse.encoder.training.entities import DictionarySource, concepts_of_records, read_umls
 
@@ -239,6 +257,11 @@ def _tell(report: Trial2VecReport, found: TrainingTrials, folder: Path) -> None:
         else f"{said['dev_before']:.3f} to {said['dev_best']:.3f} at step {report.best_step} (mean "
         f"reciprocal rank of the diseases of {report.dev_trials:,} trials)"
     )
+    rounded = (
+        ""
+        if report.rounded is None
+        else f"int8      {report.rounded:.4f} (mean cosine of a trial's vectors in int8 and in float32)\n"
+    )
     out.print(
         f"{report.model}: {said['steps']:,} steps of {report.recipe.batch} in "
         f"{said['seconds_in_all'] / 60:.1f} minutes on {report.device}, seed {said['seed']}\n"
@@ -246,7 +269,7 @@ def _tell(report: Trial2VecReport, found: TrainingTrials, folder: Path) -> None:
         f"held out, {report.without_text:,} without text\n"
         f"loss      {said['loss_first']:.3f} to {said['loss_last']:.3f} (means of the first and last steps)\n"
         f"dev score {dev}\n"
-        f"parity    {report.parity:.6f} (lowest cosine of a vector by ONNX and by torch)\n"
+        f"parity    {report.parity:.6f} (lowest cosine of a vector by ONNX and by torch)\n{rounded}"
         f"sha256    {report.sha256}\n"
         f"the model is in {folder}: use it with --encoder {folder}",
         markup=False,

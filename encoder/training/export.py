@@ -41,6 +41,7 @@ SCOPES = "pkg.torch.onnx.name_scopes"
 """The key under which a node tells which modules it came from."""
 
 _OUTPUT = "last_hidden_state"
+_NEW = ".new-"
 
 
 def export_towers(
@@ -83,7 +84,9 @@ def new_files(folder: Path, tokenizer: Path, description: ModelDescription, *gra
         graphs: the names of the files that are written there.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".new-", dir=folder) as temporary:
+    for left in folder.glob(f"{_NEW}*"):  # by an export that was killed
+        shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=_NEW, dir=folder) as temporary:
         new = Path(temporary)
         shutil.copyfile(tokenizer, new / TOKENIZER_FILE)
         content = msgspec.json.format(msgspec.json.encode(description), indent=2)

@@ -14,6 +14,7 @@ from trifuse.encoder.training.checkpoints import open_checkpoint
 from trifuse.encoder.training.examples import Example, Known
 from trifuse.encoder.training.export import QUERY_FILE, export_towers
 from trifuse.encoder.training.recipe import Recipe
+from trifuse.encoder.training.state import sole_run
 from trifuse.encoder.training.towers import Towers
 from trifuse.encoder.training.trainer import Step, accelerator_here, train_towers
 
@@ -93,7 +94,7 @@ def train_lader(
     """
     started = time.monotonic()
     accelerator = accelerator_here()
-    with open_checkpoint(checkpoint) as start:
+    with sole_run(folder, accelerator), open_checkpoint(checkpoint) as start:
         towers = Towers(
             start.transformer,
             start_scale=recipe.start_scale,

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import pickle
 import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
 from accelerate import Accelerator
+from safetensors import SafetensorError
 
-from trifuse.encoder.errors import CheckpointInvalid
+from trifuse.encoder.errors import CheckpointInvalid, TrainingInvalid
 
 RECIPE_FILE = "recipe.json"
 
@@ -100,12 +107,8 @@ class SavedState:
         whole = self._whole()
         if not whole:
             return
-        try:
-            recipe = json.loads((whole[-1] / RECIPE_FILE).read_text())
-        except (OSError, ValueError) as error:
-            raise CheckpointInvalid(
-                f"{whole[-1]} is damaged ({error}): delete it, and begin again without --resume"
-            ) from error
+        with undamaged(whole[-1]):
+            recipe = dict(json.loads((whole[-1] / RECIPE_FILE).read_text()))
         other = {name for name, value in self._recipe.items() if recipe.get(name) != value}
         if other:
             said = ", ".join(
@@ -115,7 +118,59 @@ class SavedState:
                 f"the run in {self._folder} was begun with {said}: resume it with what it was begun with, or "
                 "train into another folder"
             )
-        self._accelerator.load_state(str(whole[-1]))
+        with undamaged(whole[-1]):
+            self._accelerator.load_state(str(whole[-1]))
 
     def _whole(self) -> list[Path]:
         return sorted(path for path in self._folder.glob("step-*") if path.suffix != ".new")
+
+
+@contextmanager
+def undamaged(state: Path) -> Iterator[None]:
+    """Say that a state is damaged, where it can't be read.
+
+    Raises:
+        CheckpointInvalid: in the place of what torch, pickle, or safetensors raise.
+    """
+    try:
+        yield
+    except (
+        OSError,
+        ValueError,
+        RuntimeError,
+        EOFError,
+        LookupError,
+        TypeError,
+        pickle.PickleError,
+        SafetensorError,
+    ) as error:
+        raise CheckpointInvalid(
+            f"{state} is damaged ({type(error).__name__}): delete it, and do the same again with --resume"
+        ) from error
+
+
+@contextmanager
+def sole_run(folder: Path, accelerator: Accelerator) -> Iterator[None]:
+    """A run's folder, made where it isn't there; no other run may go on in it meanwhile.
+
+    Raises:
+        TrainingInvalid: another run is in it.
+        OSError: it can't be made, or written to: said before the work, not after it.
+    """
+    if not accelerator.is_main_process:
+        yield
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder):
+        pass
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise TrainingInvalid(
+                f"another run is training into {folder}: wait for it, or choose another folder"
+            ) from error
+        yield
+    finally:
+        os.close(opened)

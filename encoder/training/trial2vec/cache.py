@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -38,7 +39,7 @@ class KeptVectors:
     def __init__(self, model: Trial2Vec, packer: Packer, tokenizer: Path, folder: Path) -> None:
         self._model = model
         self._packer = packer
-        self._folder = folder / backbone_key(model, tokenizer)
+        self._folder = folder / backbone_key(model.backbone, model.pooling, tokenizer)
         self._limits = {part.name: part.max_tokens for part in model.parts}
         self._width = int(model.backbone.config.hidden_size)
         self._wanted: dict[bytes, tuple[str, str]] = {}
@@ -151,11 +152,11 @@ class KeptVectors:
         new.replace(path)
 
 
-def backbone_key(model: Trial2Vec, tokenizer: Path) -> str:
+def backbone_key(backbone: Any, pooling: str, tokenizer: Path) -> str:
     """What a part's vector depends on beside its text: the backbone's weights, tokenizer and pooling."""
-    found = hashlib.sha256(model.pooling.encode())
+    found = hashlib.sha256(pooling.encode())
     found.update(tokenizer.read_bytes())
-    for name, weight in sorted(model.backbone.state_dict().items()):
+    for name, weight in sorted(backbone.state_dict().items()):
         found.update(name.encode())
         found.update(weight.detach().cpu().contiguous().numpy().tobytes())
     return found.hexdigest()[:32]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -18,7 +16,7 @@ from trifuse.encoder.templates import clean_text
 from trifuse.encoder.training.checkpoints import Checkpoint
 from trifuse.encoder.training.entities import EntitySource
 from trifuse.encoder.training.towers import freeze_below
-from trifuse.encoder.training.trial2vec.cache import KeptVectors
+from trifuse.encoder.training.trial2vec.cache import KeptVectors, backbone_key
 from trifuse.encoder.training.trial2vec.contrast import AsTensors
 from trifuse.encoder.training.trial2vec.dev import DevScore
 from trifuse.encoder.training.trial2vec.draw import Draws
@@ -27,7 +25,7 @@ from trifuse.encoder.training.trial2vec.local import LocalPairs
 from trifuse.encoder.training.trial2vec.model import PARTS, Trial2Vec
 from trifuse.encoder.training.trial2vec.packing import Packer
 from trifuse.encoder.training.trial2vec.recipe import Recipe
-from trifuse.encoder.training.trial2vec.run import Progress
+from trifuse.encoder.training.trial2vec.run import Progress, named_entities, named_trials
 from trifuse.encoder.training.trial2vec.start import start_head
 from trifuse.encoder.training.trial2vec.trainer import ContrastHistory, ContrastStep, train_contrast
 
@@ -80,6 +78,12 @@ def learn(
     began = time.monotonic()
     set_seed(recipe.seed)
     model = _model(start, parts, recipe).to(accelerator.device)
+    learned_from = {
+        "trials": named_trials(trials),
+        "dev trials": named_trials(dev),
+        "entities": named_entities(draws),
+        "backbone": backbone_key(model.backbone, model.pooling, start.tokenizer),
+    }
     packer = Packer(start.tokenizer, parts)
     as_tensors: AsTensors = packer.tensors
     kept = None
@@ -103,7 +107,7 @@ def learn(
         state / "trials",
         accelerator,
         dev=score if len(score) else None,
-        trials=_named(trials),
+        learned_from=learned_from,
         resume=resume,
         save_every=save_every,
         on_step=lambda step: progress(Progress("trials", step.number, recipe.steps, _said(step))),
@@ -157,14 +161,6 @@ def _all_texts(
     for _, draw in zip(range(recipe.steps), draws.from_step(), strict=False):
         for each in draw.texts():
             yield dict(each)
-
-
-def _named(trials: Sequence[TrialParts]) -> str:
-    """What is learned from, in short: the trials and their texts."""
-    found = hashlib.sha256()
-    for trial in trials:
-        found.update(json.dumps([trial.id, *sorted(trial.parts.items())]).encode())
-    return f"{len(trials)} ({found.hexdigest()[:12]})"
 
 
 def _said(step: ContrastStep) -> str:

@@ -8,7 +8,7 @@ dropped again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -121,6 +121,7 @@ def train_words(
     recipe: Recipe,
     state: Path,
     *,
+    learned_from: Mapping[str, str] | None = None,
     resume: bool = False,
     save_every: int = 500,
     on_step: Callable[[int, int, float], None] | None = None,
@@ -129,6 +130,7 @@ def train_words(
 
     Args:
         state: a folder for the run's state, from which `resume` goes on.
+        learned_from: names the texts and the backbone: a run isn't resumed on something else.
         on_step: told the step, from 1, of how many, and its loss, in the main process.
 
     Returns:
@@ -136,7 +138,7 @@ def train_words(
 
     Raises:
         TrainingInvalid: the processes can't share a minibatch.
-        CheckpointInvalid: the state is of another recipe.
+        CheckpointInvalid: the state is of another recipe, or of other texts.
     """
     accelerator = accelerator_for(recipe.mlm_batch)
     batch = min(recipe.mlm_batch, len(windows))
@@ -148,7 +150,9 @@ def train_words(
     )
     wrapped, optimizer = accelerator.prepare(model.train(), optimizer)
     history = History()
-    saved = SavedState(accelerator, state, Run(recipe, {"windows": len(windows)}), schedule, history)
+    saved = SavedState(
+        accelerator, state, Run(recipe, {"windows": len(windows), **(learned_from or {})}), schedule, history
+    )
     if resume:
         saved.load()
     for chosen in islice(minibatches(len(windows), batch, recipe.seed), history.steps, steps):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -10,6 +12,8 @@ from accelerate import Accelerator
 from torch import nn
 
 from trifuse.encoder.training.trainer import accelerator_here, require_shares
+from trifuse.encoder.training.trial2vec.draw import Draws
+from trifuse.encoder.training.trial2vec.examples import TrialParts
 from trifuse.encoder.training.trial2vec.recipe import Recipe
 
 
@@ -23,6 +27,20 @@ class Run:
     def as_dict(self) -> dict[str, Any]:
         """Both as JSON."""
         return self.recipe.as_dict() | dict(self.learned_from)
+
+
+def named_trials(trials: Sequence[TrialParts]) -> str:
+    """Trials in short: how many, and a hash of all that is learned of them."""
+    found = hashlib.sha256()
+    for trial in trials:
+        found.update(json.dumps([trial.id, sorted(trial.parts.items()), *trial.conditions]).encode())
+    return f"{len(trials)} ({found.hexdigest()[:12]})"
+
+
+def named_entities(draws: Draws) -> str:
+    """A source of entities in short: a hash of what it exchanges in the first minibatch."""
+    texts = [sorted(each.items()) for each in next(draws.from_step()).texts()]
+    return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:12]
 
 
 def accelerator_for(batch: int) -> Accelerator:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -85,7 +85,7 @@ def train_contrast(
     accelerator: Accelerator,
     *,
     dev: DevScore | None = None,
-    trials: str = "",
+    learned_from: Mapping[str, str] | None = None,
     resume: bool = False,
     save_every: int = 500,
     on_step: Callable[[ContrastStep], None] | None = None,
@@ -97,7 +97,7 @@ def train_contrast(
         as_tensors: of parts' texts: vectors where the backbone is frozen, else tokens.
         state: a folder for the run's state, from which `resume` goes on.
         dev: the score that ends the training; None: all steps are done.
-        trials: names what is learned from: a run isn't resumed on something else.
+        learned_from: names what is learned from: a run isn't resumed on something else.
         save_every: steps between two states.
         on_step: told of each step, in the main process.
 
@@ -111,7 +111,7 @@ def train_contrast(
     )
     contrast, optimizer = accelerator.prepare(Contrast(model), optimizer)
     history = ContrastHistory()
-    saved = SavedState(accelerator, state, Run(recipe, {"trials": trials}), schedule, history)
+    saved = SavedState(accelerator, state, Run(recipe, learned_from or {}), schedule, history)
     if resume:
         saved.load()
     if dev is not None and not history.dev:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,8 @@ from accelerate.utils import set_seed
 
 from trifuse.encoder.errors import CheckpointInvalid
 from trifuse.encoder.training.checkpoints import Checkpoint
+from trifuse.encoder.training.state import undamaged
+from trifuse.encoder.training.trial2vec.cache import backbone_key
 from trifuse.encoder.training.trial2vec.examples import TrialParts
 from trifuse.encoder.training.trial2vec.mlm import Windows, train_words
 from trifuse.encoder.training.trial2vec.recipe import Recipe
@@ -46,27 +51,32 @@ def learn_words(
     """
     if not recipe.mlm_epochs:
         return []
-    made_by = {
-        key: value for key, value in recipe.as_dict().items() if key.startswith("mlm_") or key == "seed"
-    }
+    seen = hashlib.sha256()
+
+    def told(text: str) -> str:
+        seen.update(text.encode("utf-8", "surrogatepass") + b"\n")
+        return text
+
+    every = map(told, chain((text for trial in trials for text in trial.parts.values()), texts))
     done = state / _DONE
-    if resume and done.exists():
-        saved: dict[str, Any] = torch.load(done, weights_only=True, map_location="cpu")
-        if saved["recipe"] != made_by:
-            raise CheckpointInvalid(
-                f"the run in {state} was begun with {saved['recipe']}: resume it with what it was begun "
-                "with, or train into another folder"
-            )
-        start.transformer.load_state_dict(saved["backbone"])
-        return list(saved["loss"])
-    own = (text for trial in trials for text in trial.parts.values())
-    windows = Windows((text for some in (own, texts) for text in some), start.tokenizer, recipe.mlm_tokens)
+    there = resume and done.exists()
+    windows = None if there else Windows(every, start.tokenizer, recipe.mlm_tokens)
+    deque(every, maxlen=0)  # where they needn't be cut into windows they are told, too
+    learned_from = {
+        "backbone": backbone_key(start.transformer, start.pooling, start.tokenizer),
+        "texts": seen.hexdigest()[:12],
+    }
+    chosen = {key: value for key, value in recipe.as_dict().items() if key.startswith("mlm_")}
+    made_by = {**chosen, "seed": recipe.seed, **learned_from}
+    if windows is None:
+        return _take(done, made_by, start)
     set_seed(recipe.seed)
     loss = train_words(
         start.transformer,
         windows,
         recipe,
         state / "words",
+        learned_from=learned_from,
         resume=resume,
         save_every=save_every,
         on_step=lambda step, of, value: progress(Progress("words", step, of, f"loss {value:.3f}")),
@@ -77,6 +87,23 @@ def learn_words(
         shutil.rmtree(state / "words", ignore_errors=True)
     here.wait_for_everyone()
     return loss
+
+
+def _take(path: Path, made_by: Mapping[str, Any], start: Checkpoint) -> list[float]:
+    """Give the transformer what was learned.
+
+    Raises:
+        CheckpointInvalid: it was learned otherwise, or the file is damaged.
+    """
+    with undamaged(path):
+        saved: dict[str, Any] = torch.load(path, weights_only=True, map_location="cpu")
+        if saved["recipe"] == made_by:
+            start.transformer.load_state_dict(saved["backbone"])
+            return list(saved["loss"])
+    raise CheckpointInvalid(
+        f"the run in {path.parent} was begun with {saved['recipe']}: resume it with what it was begun with, "
+        "or train into another folder"
+    )
 
 
 def _keep(path: Path, learned: dict[str, Any]) -> None:

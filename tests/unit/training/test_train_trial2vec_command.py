@@ -117,6 +117,38 @@ def test_an_empty_file_holds_no_trials(run: Callable[..., Any], checkpoint: Path
     assert "0 trials to train on" in str(result.exception)
 
 
+def test_where_the_trials_have_gone_is_said(
+    run: Callable[..., Any], checkpoint: Path, tmp_path: Path
+) -> None:
+    """NCT00000000 to NCT00000004 are of the tenths 7, 7, 9, 1 and 9 (sha256)."""
+    from trifuse.encoder.errors import TrainingInvalid
+
+    path = tmp_path / "some.jsonl"
+    path.write_text("\n".join([*_lines(5), '{"brief_title": "a trial without an id"}']) + "\n")
+    result = run("--trials", path, "--checkpoint", checkpoint, "--out", tmp_path / "model", "--small")
+    assert isinstance(result.exception, TrainingInvalid)
+    assert "1 trials to train on, and batch=96: 2 are for the dev score, 2 held out, 1 rejected" in str(
+        result.exception
+    )
+    assert "some.jsonl:6 (no id)" in _plain(result.output)
+
+
+def test_a_run_that_was_ended_after_its_model_was_there_can_be_finished(
+    run: Callable[..., Any], checkpoint: Path, trials: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "model"
+    command = ("--trials", trials, "--checkpoint", checkpoint, "--out", out, "--small", "--batch", "8")
+    assert run(*command, "--steps", "2").exit_code == 0
+    (out / "training.json").unlink()
+    (out / "state").mkdir()
+    (out / ".new-killed").mkdir()
+    assert run(*command, "--steps", "2").exit_code == 2
+    assert run(*command, "--steps", "2", "--resume").exit_code == 0
+    assert (out / "training.json").exists()
+    assert not (out / "state").exists()
+    assert not (out / ".new-killed").exists()
+
+
 @pytest.mark.parametrize("tenths", ["", "10", "7;8", "all"])
 def test_tenths_that_there_arent(run: Callable[..., Any], trials: Path, tmp_path: Path, tenths: str) -> None:
     result = run("--trials", trials, "--out", tmp_path / "model", "--held-out", tenths)
