@@ -1,0 +1,229 @@
+"""The table of `trifuse aspect evaluate`, by searches of an index: does serving follow the aspect as well?
+
+    python benchmarks/aspects_served.py FILE [--adapter A] [--encoder E] [--split S] [--limit N] [--json]
+
+FILE is what `trifuse aspect evaluate` takes. Its documents are put into an index as any would be: a title,
+and a text that is split into sentences and embedded. Each is asked for each aspect by its title, by what
+`trifuse search INDEX TITLE --aspect ASPECT --document ID` calls, so that each of its sentences is scored.
+Beside it stands the table without a server, from the same vectors; `differing` counts the requests in which
+another sentence came first, and `largest_gap` is the largest difference of two cosines of one sentence.
+
+Documents whose text is split otherwise without their title are left out of both, and counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from nfcorpus_index import embed_all, fresh_index, services, tell
+from opensearchpy import OpenSearch
+
+from trifuse.deploy.cli.aspect_documents import of_split, read_documents
+from trifuse.encoder import DEFAULT_ENCODER, load_encoder
+from trifuse.encoder.adapters import adapters_for, load_adapter
+from trifuse.encoder.aspects import INSTRUCTIONS, aspect_query
+from trifuse.encoder.spaces import EncoderSpace
+from trifuse.encoder.training.aspects.labelled import LabelledDocument
+from trifuse.encoder.types import Encoder, Vectors
+from trifuse.indexer.bulk import Action, bulk
+from trifuse.indexer.sentences import attach_sentences, keep_sentences
+from trifuse.ranker import HybridRanker, Profile
+from trifuse.ranker.aspects import AspectEncoder
+from trifuse.ranker.evaluation.asking import sentence_vectors
+from trifuse.ranker.evaluation.aspects import AskedDocument, evaluate_aspects, first_of
+from trifuse.ranker.sentences import ASPECT_PROFILE, SentenceRanker
+
+_MOST = Profile.from_dict({**ASPECT_PROFILE.as_dict(), "depth": 1000})
+
+
+class Instructed:
+    """An encoder without an adapter, asked by the wording of each aspect."""
+
+    def __init__(self, encoder: Encoder, instructions: Mapping[str, str] = INSTRUCTIONS) -> None:
+        self.name, self.revision, self.aspects = "instruction", "untrained", tuple(instructions)
+        self._encoder, self._instructions = encoder, instructions
+
+    @property
+    def space(self) -> EncoderSpace:
+        """The encoder's."""
+        return self._encoder.space
+
+    @property
+    def provider(self) -> str:
+        """The encoder's."""
+        return self._encoder.provider
+
+    def encode_queries(self, texts: Sequence[str], aspect: str) -> Vectors:
+        """(n, dim) float32."""
+        return self._encoder.encode_queries(
+            [aspect_query(text, aspect, self._instructions) for text in texts]
+        )
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One way to ask, by searches and without a server: shares in percent."""
+
+    served: Mapping[str, float | None]
+    offline: Mapping[str, float | None]
+    requests: int
+    differing: int
+    largest_gap: float
+
+
+def put(client: OpenSearch, encoder: Encoder, index: str, documents: Sequence[LabelledDocument]) -> str:
+    """Make the index of the documents and that of their sentences, embedded; the latter's name."""
+    text = {"type": "text", "analyzer": "english"}
+    client.indices.create(index=index, body={"mappings": {"properties": {"title": text, "body": text}}})
+    actions = (
+        Action(op="create", index=index, id=each.id, source={"title": each.title, "body": body(each)})
+        for each in documents
+    )
+    if refused := [item for item in bulk(client, actions).items if not item.ok]:
+        raise SystemExit(f"{len(refused)} documents were refused: {refused[0].reason}")
+    client.indices.refresh(index=index)
+    (sentences,) = attach_sentences(client, index, text=("body",), encoder=encoder.space)
+    keep_sentences(client, index)
+    client.indices.refresh(index=sentences)
+    found = client.search(index=sentences, body={"size": 10_000, "_source": False, "track_total_hits": True})
+    hits = found["hits"]["hits"]
+    if found["hits"]["total"]["value"] > len(hits):
+        raise SystemExit("more than 10,000 sentences: take fewer documents (--limit)")
+    embed_all(client, encoder, sentences, [hit["_id"] for hit in hits])
+    return sentences
+
+
+def body(document: LabelledDocument) -> str:
+    """A document's text after its title."""
+    return document.text[document.candidates[0].start :] if document.candidates else ""
+
+
+def split_alike(
+    client: OpenSearch, sentences: str, documents: Sequence[LabelledDocument]
+) -> list[LabelledDocument]:
+    """The documents whose sentences in the index are those that were labelled."""
+    found: dict[str, set[tuple[int, int]]] = {}
+    asked = {"size": 10_000, "_source": ["parent_id", "start", "end"]}
+    for hit in client.search(index=sentences, body=asked)["hits"]["hits"]:
+        source = hit["_source"]
+        found.setdefault(source["parent_id"], set()).add((source["start"], source["end"]))
+    return [each for each in documents if each.candidates and found.get(each.id) == set(places(each))]
+
+
+def places(document: LabelledDocument) -> list[tuple[int, int]]:
+    """Where a document's candidates stand in its body."""
+    at = document.candidates[0].start
+    return [(each.start - at, each.end - at) for each in document.candidates]
+
+
+def compare(
+    ranker: SentenceRanker,
+    index: str,
+    adapter: AspectEncoder | None,
+    encoder: Encoder,
+    documents: Sequence[LabelledDocument],
+    aspects: Sequence[str],
+    profile: Profile = _MOST,
+) -> Compared:
+    """Ask each document for each aspect, by a search and from the vectors.
+
+    Args:
+        adapter: None asks by the title alone, whatever the aspect.
+    """
+    texts = [[sentence.text for sentence in document.candidates] for document in documents]
+    vectors, _ = sentence_vectors(encoder, texts)
+    served, offline, differing, gap = [], [], 0, 0.0
+    for document, known in zip(documents, vectors, strict=True):
+        first: tuple[dict[str, int], dict[str, int]] = ({}, {})
+        at = {place: number for number, place in enumerate(places(document))}
+        for aspect in aspects:
+            response = ranker.search(
+                index,
+                text=document.title,
+                aspect=None if adapter is None else aspect,
+                adapter=None if adapter is None else adapter.name,
+                document=document.id,
+                size=len(at),
+                profile=profile,
+            )
+            hits = response["hits"]["hits"]
+            order = [at[hit["_source"]["start"], hit["_source"]["end"]] for hit in hits]
+            query = (
+                encoder.encode_queries([document.title])[0]
+                if adapter is None
+                else adapter.encode_queries([document.title], aspect)[0]
+            )
+            scores = known @ query
+            told = np.array([hit["trifuse"]["legs"]["dense"]["similarity"] for hit in hits])
+            gap = max(gap, float(np.abs(told - scores[order]).max()))
+            first[0][aspect], first[1][aspect] = order[0], first_of(scores.tolist())
+            differing += first[0][aspect] != first[1][aspect]
+        labels = [sentence.aspects for sentence in document.candidates]
+        served.append(AskedDocument(labels, first[0]))
+        offline.append(AskedDocument(labels, first[1]))
+    return Compared(
+        shares(served, aspects), shares(offline, aspects), len(documents) * len(aspects), differing, gap
+    )
+
+
+def shares(asked: Sequence[AskedDocument], aspects: Sequence[str]) -> dict[str, float | None]:
+    """Top-1, Aspect-Specific Top-1 and Two-Aspect Switching, in percent."""
+    scores = evaluate_aspects(asked, aspects, resamples=10).scores
+    return {name: getattr(scores, name).percent for name in ("top1", "specific", "switching")}
+
+
+def main() -> None:
+    """Compare the ways to ask, and print their shares."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("file", type=Path, help="what trifuse aspect evaluate takes")
+    parser.add_argument("--adapter", help="an adapter's name or folder; else those for the encoder's space")
+    parser.add_argument("--encoder", default=DEFAULT_ENCODER, help="a model's name or folder")
+    parser.add_argument("--split", help="as of trifuse aspect evaluate")
+    parser.add_argument("--limit", type=int, help="so many documents, the first")
+    parser.add_argument("--json", action="store_true", help="machine-readable output")
+    options = parser.parse_args()
+    documents = of_split(read_documents(options.file, lambda id: None), options.split)[: options.limit]
+    encoder = load_encoder(options.encoder)
+    named = [options.adapter] if options.adapter else adapters_for(encoder.space)
+    adapters: list[AspectEncoder] = [Instructed(encoder), *(load_adapter(name) for name in named)]
+    with ExitStack() as stack:
+        client, redis = stack.enter_context(services())
+        index = stack.enter_context(fresh_index(client, redis, "aspects"))
+        sentences = put(client, encoder, index, documents)
+        stack.callback(client.indices.delete, index=sentences)
+        alike = split_alike(client, sentences, documents)
+        tell(f"{len(alike)} of {len(documents)} documents are split as they were labelled")
+        ranker = SentenceRanker(HybridRanker(client, encoder), adapters)
+        aspects = [each for each in adapters[-1].aspects if each != "comparator"]
+        found = {
+            name: compare(ranker, index, adapter, encoder, alike, aspects)
+            for name, adapter in {"generic": None, **{each.name: each for each in adapters}}.items()
+        }
+    report(len(documents), len(alike), found, as_json=options.json)
+
+
+def report(documents: int, alike: int, found: Mapping[str, Compared], *, as_json: bool) -> None:
+    """Print what was found."""
+    if as_json:
+        methods: dict[str, Any] = {name: asdict(each) for name, each in found.items()}
+        print(json.dumps({"documents": documents, "compared": alike, "methods": methods}, indent=2))
+        return
+    for name, each in found.items():
+        pairs = (f"{share} {value:.1f} / {each.offline[share]:.1f}" for share, value in each.served.items())
+        print(
+            f"{name}: served / offline {', '.join(pairs)}; {each.differing} of {each.requests} differ, "
+            f"largest gap {each.largest_gap:.1e}"
+        )
+
+
+if __name__ == "__main__":
+    main()
