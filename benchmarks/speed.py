@@ -14,6 +14,7 @@ is a module, `speed_PART.py`, with `add_arguments(parser)` and `measure(options)
 - `query`: milliseconds of a search by either execution, against OpenSearch's own hybrid search by hand.
 - `tune`: weight settings that are scored a second, against ranx.
 - `trial2vec`: trials a second, against encoding the same parts as texts; memory over many batches.
+- `aspect`: milliseconds of a search by an aspect, against the same search without one.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
+import speed_aspect
 import speed_clicks
 import speed_encode
 import speed_load
@@ -42,6 +44,7 @@ PARTS = {
     "query": speed_query,
     "tune": speed_tune,
     "trial2vec": speed_trial2vec,
+    "aspect": speed_aspect,
 }
 
 
