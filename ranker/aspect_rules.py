@@ -58,8 +58,13 @@ _FIRST = r"(?<![a-z] )"
 _RULES = tuple(
     (aspect, re.compile(rf"\b{pattern}\b"))
     for aspect, pattern in (
+        ("intervention", r"(?:what|which)(?: \w+)? (?:was|were|is|are) compared (?:with|to|against)(?= \w)"),
+        ("outcome", rf"what (?:was|were|is|are) the(?: \w+)? {_OUTCOMES}"),
         ("comparator", r"(?:compared|versus|vs\.?)(?: with| to| against)? (?:what|whom|which)"),
-        ("comparator", r"(?:what|which|whom?) .*?\bcompared(?: (?:with|to|against))?(?=[ ?.!]*$)"),
+        (
+            "comparator",
+            r"(?:what|which|whom?) .*?\bcompared(?: (?:with|to|against))?(?=[ ?.!]*$| (?:for|in|on) )",
+        ),
         ("comparator", rf"(?:what|which)(?: \w+){{0,2}} {_CONTROL}"),
         ("comparator", rf"(?:what|which|how) .*?\b{_CONTROL} (?:group|arm|patients|condition)"),
         ("comparator", rf"{_FIRST}(?:was|were|is) (?:there )?(?:an? |any )?{_CONTROL}"),

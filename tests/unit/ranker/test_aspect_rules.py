@@ -28,6 +28,7 @@ QUESTIONS = {
         "How was the vaccine administered?",
         "What did the intervention group receive?",
         "What was done and given in the exercise arm?",
+        "What was compared with placebo?",
     ],
     "outcome": [
         "Did it reduce mortality?",
@@ -40,10 +41,12 @@ QUESTIONS = {
         "Is ibuprofen safe in children?",
         "How effective is physiotherapy?",
         "effect of aspirin on stroke",
+        "What was the effect of the treatment given on pain?",
     ],
     "comparator": [
         "compared with what?",
         "What was it compared with?",
+        "What was zinc compared with for its effect on colds?",
         "Which comparator was used?",
         "What was the control?",
         "What did the control group receive?",
