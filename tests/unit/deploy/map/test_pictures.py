@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import html
 import json
 import re
 import sys
@@ -17,6 +20,7 @@ from trifuse.deploy.map.colours import Colouring
 
 EVIL = "<script>alert(1)</script></script><img src=x onerror=alert(2)>"
 LINK = '<a href="javascript:alert(3)">x</a> & $\\frac{1}$ %{x} \u8a66\u9a13'
+QUOTED = """a "quoted" title's \\ <!-- \u2028 end"""
 
 
 def drawn(title: str = "trials") -> VectorMap:
@@ -24,7 +28,7 @@ def drawn(title: str = "trials") -> VectorMap:
     return VectorMap(
         title,
         ["NCT1", "NCT2", "<i>3</i>"],
-        [EVIL, LINK, "plain"],
+        [EVIL, LINK, QUOTED],
         np.array([[0, 0], [1, 2], [3, 4]], dtype=np.float32),
         np.array([0, 1, 1]),
         [EVIL, "a name"],
@@ -39,10 +43,18 @@ class Tags(HTMLParser):
         super().__init__()
         self.tags: list[str] = []
         self.loads: list[str] = []
+        self.scripts: list[str] = []
+        self.policy = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
         self.loads += [value or "" for name, value in attrs if name in {"src", "href"}]
+        if dict(attrs).get("http-equiv") == "Content-Security-Policy":
+            self.policy = dict(attrs)["content"] or ""
+
+    def handle_data(self, data: str) -> None:
+        if self.cdata_elem == "script":
+            self.scripts.append(data)
 
 
 @pytest.fixture
@@ -81,10 +93,26 @@ def test_the_page_loads_nothing_and_may_not(page: str) -> None:
     parser = Tags()
     parser.feed(page)
     assert parser.loads == []
-    policy = re.search('http-equiv="Content-Security-Policy" content="([^"]*)"', page)
-    assert policy is not None
-    assert policy.group(1).startswith("default-src 'none';")
-    assert "http" not in policy.group(1)
+    assert parser.policy.startswith("default-src 'none'; script-src ")
+    assert "http" not in parser.policy
+
+
+def test_the_page_may_run_its_own_scripts_and_no_others(page: str) -> None:
+    parser = Tags()
+    parser.feed(page)
+    (allowed,) = re.findall("script-src ([^;]*);", parser.policy)
+    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in parser.scripts]
+    assert len(digests) == parser.tags.count("script") == 3
+    assert allowed.split() == [*(f"'sha256-{digest}'" for digest in digests), "'unsafe-eval'"]
+    # a browser looks for the encoding in the first 1,024 bytes; line breaks become one character
+    assert b'charset="utf-8"' in page.encode()[:1024]
+    assert "\r" not in page
+
+
+def test_a_title_with_quotes_and_line_separators_arrives_as_it_is(page: str) -> None:
+    (text,) = traces(page)[1]["text"]  # type: ignore[misc]
+    lines = ["<i>3</i>", QUOTED, "cluster 1: a name"]
+    assert html.unescape(text.replace("<br>", "\n")) == "\n".join(lines)
 
 
 def test_the_page_has_every_document_and_the_legend(page: str) -> None:
@@ -112,7 +140,7 @@ def test_coordinates_and_clusters_as_json() -> None:
     ]
     assert told["points"][2] == {
         "id": "<i>3</i>",
-        "title": "plain",
+        "title": QUOTED,
         "x": 3.0,
         "y": 4.0,
         "cluster": 1,
