@@ -6,7 +6,7 @@ import logging
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -83,17 +83,28 @@ def new_files(folder: Path, tokenizer: Path, description: ModelDescription, *gra
         folder: where they belong; made where it isn't there.
         graphs: the names of the files that are written there.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    for left in folder.glob(f"{_NEW}*"):  # by an export that was killed
-        shutil.rmtree(left, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix=_NEW, dir=folder) as temporary:
-        new = Path(temporary)
+    with moved_when_whole(folder, (*graphs, TOKENIZER_FILE, DESCRIPTION_FILE)) as new:
         shutil.copyfile(tokenizer, new / TOKENIZER_FILE)
         content = msgspec.json.format(msgspec.json.encode(description), indent=2)
         (new / DESCRIPTION_FILE).write_bytes(content + b"\n")
         yield new
-        for file in (*graphs, TOKENIZER_FILE, DESCRIPTION_FILE):
-            (new / file).replace(folder / file)
+
+
+@contextmanager
+def moved_when_whole(folder: Path, files: Iterable[str]) -> Iterator[Path]:
+    """A folder to write files to; if nothing is raised, they are moved to where they belong.
+
+    Args:
+        folder: where they belong; made where it isn't there.
+        files: their names, in the order in which they are moved; read only then.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for left in folder.glob(f"{_NEW}*"):  # by an export that was killed
+        shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=_NEW, dir=folder) as temporary:
+        yield Path(temporary)
+        for file in files:
+            (Path(temporary) / file).replace(folder / file)
 
 
 def export_graph(tower: Any, path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -34,7 +33,7 @@ from trifuse.encoder.training.aspects.graph import DOWN, UP, with_updates
 from trifuse.encoder.training.aspects.model import QueryTower
 from trifuse.encoder.training.aspects.recipe import Recipe
 from trifuse.encoder.training.batches import tensors
-from trifuse.encoder.training.export import LEAST_COSINE
+from trifuse.encoder.training.export import LEAST_COSINE, moved_when_whole
 from trifuse.encoder.training.towers import segments
 from trifuse.encoder.types import Vectors
 
@@ -70,15 +69,14 @@ def export_adapter(
     Raises:
         ExportFailed: it is below 0.9999.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".new-", dir=folder) as temporary:
-        new = Path(temporary)
+    written = {
+        asked: f"{'adapter' if len(towers) == 1 else '-'.join(asked)}.onnx_adapter" for asked in towers
+    }
+    with moved_when_whole(folder, (*written.values(), PATCH_FILE, ADAPTER_FILE)) as new:
         aspects: dict[str, AskedAspect] = {}
         for asked, tower in towers.items():
-            file = f"{'adapter' if len(towers) == 1 else '-'.join(asked)}.onnx_adapter"
-            _write_updates(tower.to("cpu").eval(), new / file)
-            aspects |= {aspect: AskedAspect(recipe.instructions[aspect], file) for aspect in asked}
-        files = {each.file: sha256_of(new / each.file) for each in aspects.values()}
+            _write_updates(tower.to("cpu").eval(), new / written[asked])
+            aspects |= {aspect: AskedAspect(recipe.instructions[aspect], written[asked]) for aspect in asked}
         description = AdapterDescription(
             name=name,
             base=named,
@@ -86,7 +84,7 @@ def export_adapter(
             graph_sha256=_write_patch(base, next(iter(towers.values())), new / PATCH_FILE),
             space=space_content(space),
             aspects=aspects,
-            files=files,
+            files={file: sha256_of(new / file) for file in written.values()},
             rank=recipe.rank,
             alpha=recipe.alpha,
             seed=recipe.seed,
@@ -101,8 +99,6 @@ def export_adapter(
                 f"the exported adapter gives vectors that are off (cosine {cosine:.6f}, expected "
                 f"{LEAST_COSINE} at least): nothing was written; use the versions of the extra 'train'"
             )
-        for file in (*files, PATCH_FILE, ADAPTER_FILE):
-            (new / file).replace(folder / file)
     return cosine
 
 

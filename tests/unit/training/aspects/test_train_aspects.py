@@ -14,9 +14,10 @@ import pytest
 from trifuse.encoder import load_encoder
 from trifuse.encoder.adapters import load_adapter
 from trifuse.encoder.errors import CheckpointInvalid, TrainingInvalid
+from trifuse.encoder.training.aspects.given import base_of, usable
 from trifuse.encoder.training.aspects.labelled import LabelledDocument
 from trifuse.encoder.training.aspects.recipe import Recipe
-from trifuse.encoder.training.aspects.train import base_of, train_aspects, usable
+from trifuse.encoder.training.aspects.train import train_aspects
 
 pytestmark = pytest.mark.train
 
