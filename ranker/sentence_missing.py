@@ -8,7 +8,9 @@ from typing import Any
 from opensearchpy import OpenSearch
 
 from trifuse.ranker.errors import BodyError, DocumentMissing, IndexMissing
+from trifuse.ranker.queries import items
 from trifuse.ranker.sentence_filters import of_document
+from trifuse.ranker.sentence_place import Place
 from trifuse.ranker.server import as_sent, asking
 from trifuse.ranker.types import Clause
 
@@ -16,20 +18,20 @@ _SECTIONS = 100
 
 
 def check_document(
-    client: OpenSearch, sentences: str, parents: str, field: str | None, document: str, routing: str | None
+    client: OpenSearch, place: Place, field: str | None, document: str, routing: str | None
 ) -> None:
     """Tell a document that has nothing to search from one none of whose sentences matches.
 
     Args:
-        sentences, parents: the expressions of the sentences and of what they are of.
+        place: where its sentences should be.
         field: of the vectors that were searched; None where none were.
 
     Raises:
         DocumentMissing: there is no such document, or it has no sentences, or they have no vectors yet.
     """
-    own = of_document(document, routing)
+    parents, own = place.parents, [*of_document(document, routing), *items(place.filter)]
     named = repr(document) if routing is None else f"{document!r} of the routing {routing!r}"
-    if not _count(client, sentences, own):
+    if not _count(client, place, own):
         if _exists(client, parents, document, routing):
             raise DocumentMissing(
                 f"the document {named} of {parents!r} has no sentences: it has no text in the fields that "
@@ -39,26 +41,27 @@ def check_document(
         raise DocumentMissing(
             f"{parents!r} has no document {named}: check the id, and its routing if it has one"
         )
-    if field is not None and not _count(client, sentences, [*own, {"exists": {"field": field}}]):
+    if field is not None and not _count(client, place, [*own, {"exists": {"field": field}}]):
         raise DocumentMissing(
             f"none of the sentences of the document {named} has a vector yet: `trifuse sync {parents}` "
             "embeds them; until then search by words (--profile lexical=1)"
         )
 
 
-def check_sections(client: OpenSearch, sentences: str, sections: Sequence[str]) -> None:
+def check_sections(client: OpenSearch, place: Place, sections: Sequence[str]) -> None:
     """Tell sections that there are not from those in which nothing matches.
 
     Raises:
         BodyError: none of them is there; it names those that are.
     """
-    body = {"size": 0, "aggs": {"sections": {"terms": {"field": "section", "size": _SECTIONS}}}}
-    buckets = _search(client, sentences, body)["aggregations"]["sections"]["buckets"]
+    counted = {"sections": {"terms": {"field": "section", "size": _SECTIONS}}}
+    body = {"size": 0, "query": {"bool": {"filter": items(place.filter)}}, "aggs": counted}
+    buckets = _search(client, place.sentences, body)["aggregations"]["sections"]["buckets"]
     there = sorted(bucket["key"] for bucket in buckets)
     if there and len(there) < _SECTIONS and not any(_is_in(name, sections) for name in there):
         raise BodyError(
-            f"no sentence of {sentences!r} is in the section {', '.join(map(repr, sections))}: sections are "
-            f"{', '.join(there)}"
+            f"no sentence of {place.sentences!r} is in the section {', '.join(map(repr, sections))}: "
+            f"sections are {', '.join(there)}"
         )
 
 
@@ -66,9 +69,9 @@ def _is_in(name: str, sections: Sequence[str]) -> bool:
     return any(name == section or name.startswith(f"{section}.") for section in sections)
 
 
-def _count(client: OpenSearch, expression: str, clauses: Sequence[Clause]) -> int:
-    with asking(expression):
-        answer = client.count(index=expression, body={"query": {"bool": {"filter": list(clauses)}}})
+def _count(client: OpenSearch, place: Place, clauses: Sequence[Clause]) -> int:
+    with asking(place.sentences):
+        answer = client.count(index=place.sentences, body={"query": {"bool": {"filter": list(clauses)}}})
     return int(answer["count"])
 
 

@@ -114,7 +114,7 @@ class SentenceRanker:
                     "sentences are grouped by their document already: leave out the body's 'collapse'"
                 )
             given = {**given, "docvalue_fields": [*items(given.get("docvalue_fields")), *GROUPED_BY]}
-        ours = [*of_sections(sections), *([place.filter] if place.filter else [])]
+        ours = [*of_sections(sections), *items(place.filter)]
         if document is not None:
             ours += of_document(document, routing)
         if filter is not None and (not isinstance(filter, Mapping) or not filter):
@@ -167,9 +167,9 @@ class SentenceRanker:
         client = self._ranker.client
         if document is not None:
             dense = field if profile.weights["dense"] > 0 else None
-            check_document(client, place.sentences, place.parents, dense, document, routing)
+            check_document(client, place, dense, document, routing)
         if sections:
-            check_sections(client, place.sentences, sections)
+            check_sections(client, place, sections)
 
 
 def _check(per_document: int | None, document: str | None, routing: str | None) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import uuid
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,15 +60,29 @@ class Aspects:
         return np.array([AXES[aspect]] * len(texts), dtype=np.float32)
 
 
+@pytest.fixture(scope="module")
+def notes(client: OpenSearch) -> Iterator[str]:
+    """Five documents, one of them without sentences, and the sentences of the others: don't change them."""
+    name = f"test-{uuid.uuid4().hex[:12]}"
+    make_notes(client, name)
+    yield name
+    for index in client.indices.get(index=f"{name}*"):
+        client.indices.delete(index=index)
+
+
 @pytest.fixture
-def notes(client: OpenSearch, index_name: str) -> str:
-    """An index of four documents, one of them without sentences, and the index of the others' sentences."""
-    make_sentences(client, index_name, SENTENCES)
+def own_notes(client: OpenSearch, index_name: str) -> str:
+    """The same, to be changed."""
+    make_notes(client, index_name)
+    return index_name
+
+
+def make_notes(client: OpenSearch, name: str) -> None:
+    make_sentences(client, name, SENTENCES)
     for document, routing in (("A", None), ("B", None), ("C", "r"), ("D", None), ("bare", None)):
         params = {"routing": routing} if routing else {}
-        client.index(index=index_name, id=document, body={"status": "open"}, params=params)
-    client.indices.refresh(index=index_name)
-    return index_name
+        client.index(index=name, id=document, body={"status": "open"}, params=params)
+    client.indices.refresh(index=name)
 
 
 def make_sentences(
@@ -220,20 +235,24 @@ def test_sections(sentences: SentenceRanker, notes: str) -> None:
         sentences.search(notes, text="x", aspect="population", sections=["nope"])
 
 
-def test_filters_hold(client: OpenSearch, sentences: SentenceRanker, notes: str) -> None:
-    name = sentence_index(notes)
+def test_filters_hold(client: OpenSearch, sentences: SentenceRanker, own_notes: str) -> None:
+    name = sentence_index(own_notes)
     client.update(index=name, id="s3", body={"doc": {"status": "closed"}}, params={"refresh": "true"})
     closed = {"term": {"status": "closed"}}
-    response = sentences.search(notes, text="x", aspect="outcome", filter=closed)
+    response = sentences.search(own_notes, text="x", aspect="outcome", filter=closed)
     assert ids(response) == ["s3"]
-    assert ids(sentences.search(notes, text="x", aspect="outcome", filter=closed, document="A")) == ["s3"]
-    assert ids(sentences.search(notes, text="x", aspect="outcome", filter=closed, document="B")) == []
-    alias = f"{notes}-closed"
-    client.indices.put_alias(index=notes, name=alias, body={"filter": closed})
+    assert ids(sentences.search(own_notes, text="x", aspect="outcome", filter=closed, document="A")) == ["s3"]
+    assert ids(sentences.search(own_notes, text="x", aspect="outcome", filter=closed, document="B")) == []
+    alias = f"{own_notes}-closed"
+    client.indices.put_alias(index=own_notes, name=alias, body={"filter": closed})
     assert ids(sentences.search(alias, text="x", aspect="outcome")) == ["s3"]
-    client.indices.put_alias(index=notes, name=f"{alias}-2", body={"filter": {"term": {"tenant": "a"}}})
+    client.indices.put_alias(index=own_notes, name=f"{alias}-2", body={"filter": {"term": {"tenant": "a"}}})
     with pytest.raises(BodyError, match="whose filter is on 'tenant', which sentences don't repeat"):
         sentences.search(f"{alias}-2", text="x", aspect="outcome")
+    with pytest.raises(DocumentMissing, match="has no document 'nobody'"):
+        sentences.search(alias, text="x", aspect="outcome", document="nobody")
+    with pytest.raises(DocumentMissing, match="has no document 'B'"):
+        sentences.search(alias, text="x", aspect="outcome", document="B")
 
 
 def test_a_body_of_ones_own_keeps_what_it_requires(sentences: SentenceRanker, notes: str) -> None:
@@ -270,6 +289,17 @@ def test_a_document_of_ten_thousand_sentences(
     assert response["hits"]["total"]["relation"] == "gte"
 
 
+def test_the_servers_own_fusion(sentences: SentenceRanker, notes: str) -> None:
+    profile = Profile(weights={"lexical": 0.5, "dense": 0.5}, execution="native")
+    everywhere = sentences.search(notes, text="mortality", aspect="outcome", profile=profile)
+    assert ids(everywhere)[0] == "s3"
+    within = sentences.search(notes, text="adults", aspect="outcome", profile=profile, document="A")
+    assert within["trifuse"]["execution"] == "native"
+    assert sorted(ids(within)) == ["s0", "s1", "s2", "s3"]
+    grouped = sentences.search(notes, text="mortality", aspect="outcome", profile=profile, per_document=1)
+    assert ids(grouped)[0] == "s3"
+
+
 def test_an_unknown_aspect_lists_those_known(sentences: SentenceRanker, notes: str) -> None:
     with pytest.raises(AspectUnknown, match=r"'dose'.*: give one of population, outcome"):
         sentences.search(notes, text="x", aspect="dose")
@@ -294,11 +324,11 @@ def test_an_index_without_sentences(client: OpenSearch, sentences: SentenceRanke
 
 
 def test_an_index_of_sentences_that_is_gone(
-    client: OpenSearch, sentences: SentenceRanker, notes: str
+    client: OpenSearch, sentences: SentenceRanker, own_notes: str
 ) -> None:
-    client.indices.delete(index=sentence_index(notes))
-    with pytest.raises(IndexMissing, match=f"sentences of '{notes}' is gone.* makes it again"):
-        sentences.search(notes, text="x", aspect="outcome")
+    client.indices.delete(index=sentence_index(own_notes))
+    with pytest.raises(IndexMissing, match=f"sentences of '{own_notes}' is gone.* makes it again"):
+        sentences.search(own_notes, text="x", aspect="outcome")
 
 
 def test_one_of_two_indices_has_sentences(client: OpenSearch, sentences: SentenceRanker, notes: str) -> None:

@@ -11,6 +11,7 @@ from trifuse.encoder.errors import AspectUnknown, SpaceMismatch
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.types import Vectors
 from trifuse.ranker.aspects import Adapters, OfAspect
+from trifuse.ranker.clicks.past_queries import query_space
 from trifuse.ranker.errors import BodyError
 
 SPACE = EncoderSpace("tiny", "r1", "fp32", "cls", 3, True, "cosine")
@@ -102,6 +103,10 @@ def test_one_aspect_as_an_encoder_of_queries() -> None:
     assert encoder.space.as_dict() == SPACE.as_dict()
     assert encoder.space.as_dict("query") != SPACE.as_dict("query")
     assert encoder.space != OfAspect(adapter, "population").space
+
+
+def test_past_queries_of_the_click_log_are_in_another_space_than_an_aspects_vectors() -> None:
+    assert query_space(OfAspect(Tiny(), "outcome").space).id != query_space(SPACE).id
 
 
 def test_documents_are_not_encoded_for_an_aspect() -> None:
