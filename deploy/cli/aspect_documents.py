@@ -24,7 +24,7 @@ def read_documents(path: Path, left_out: Callable[[str], None]) -> list[Labelled
     Raises:
         LabelsInvalid: a file isn't what it should be; naming it, and the line.
     """
-    return [labelled_sentences(tokens, _sentences) for tokens in _tokens(path, left_out)]
+    return [labelled_sentences(tokens, sentence_spans) for tokens in _tokens(path, left_out)]
 
 
 def of_split(documents: Iterable[LabelledDocument], split: str | None) -> list[LabelledDocument]:
@@ -51,5 +51,6 @@ def _tokens(path: Path, left_out: Callable[[str], None]) -> Iterator[LabelledTok
         yield from read_rows(path)
 
 
-def _sentences(text: str) -> Iterator[tuple[int, int]]:
+def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where the sentences of a text start and end."""
     return ((sentence.start, sentence.end) for sentence in text_sentences("text", text))

@@ -29,6 +29,12 @@ ROW = {
 }
 
 
+def _word_of(aspect: str) -> str:
+    """The first word of its wording that no other aspect's has."""
+    others = {word for name, said in INSTRUCTIONS.items() if name != aspect for word in said.split()}
+    return next(word for word in INSTRUCTIONS[aspect].split() if word not in others)
+
+
 @pytest.fixture
 def model(tmp_path: Path) -> str:
     """Each aspect has an axis; the title's `Zinc` is nearest to `Drug.`, and a wording is longer than it."""
@@ -40,9 +46,9 @@ def model(tmp_path: Path) -> str:
             "Zinc": (0.0, 0.5, 0.1),
         },
         "[UNK]": (0.01, 0.01, 0.01),
-        **{INSTRUCTIONS["population"].split()[0]: (5.0, 0.0, 0.0)},
-        **{INSTRUCTIONS["intervention"].split()[0]: (0.0, 5.0, 0.0)},
-        **{INSTRUCTIONS["outcome"].split()[0]: (0.0, 0.0, 5.0)},
+        _word_of("population"): (5.0, 0.0, 0.0),
+        _word_of("intervention"): (0.0, 5.0, 0.0),
+        _word_of("outcome"): (0.0, 0.0, 5.0),
     }
     make_model = runpy.run_path(str(BUILDER))["make_model"]
     return str(make_model(tmp_path / "tiny", words, max_tokens=64))
