@@ -131,6 +131,7 @@ def attach_command(
         alias=alias,
         separator=f" {model.pair_separator} " if model.pair_separator and len(paths) == 2 else "\n",
         parts=parts,
+        part_vectors=own_vectors,
     )
     split = estimate(client, index, _fields(plan)) if sentences and _is_read(plan) else None
     if not as_json:

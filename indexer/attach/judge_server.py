@@ -10,10 +10,12 @@ From which version on the Lucene engine does what is asked of it, and where that
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from trifuse.indexer.attach.disk import bytes_per_document, bytes_per_hit, human
+from trifuse.encoder.marks import MARKS
+from trifuse.indexer.attach.disk import bytes_per_document, human
 from trifuse.indexer.attach.facts import IndexFacts, ServerFacts
 from trifuse.indexer.attach.plan import Finding, Request
 from trifuse.indexer.behind import is_on
@@ -79,18 +81,22 @@ def _needed(request: Request) -> tuple[str, str]:
     return "2.4", "filters inside k-NN"
 
 
-def disk_needed(server: ServerFacts, indexes: Sequence[IndexFacts], request: Request) -> int:
-    """The bytes that all copies of all indexes will take more."""
-    total = 0
-    for index in indexes:
-        each = bytes_per_document(
-            request.encoder.dimension,
-            graph=request.mode != "exact",
-            derived_source=is_on((index.settings.get("knn.derived_source") or {}).get("enabled")),
-        )
-        copied = index.store_bytes if request.mode == "copy" else 0
-        total += (index.documents * each + copied) * (1 + _replicas(index, server.nodes))
-    return total
+def disk_needed(
+    server: ServerFacts, index: IndexFacts, request: Request, vectors: int, *, copied: bool
+) -> int:
+    """The bytes that all copies of an index will take more.
+
+    Args:
+        vectors: how many a document gets.
+        copied: whether the documents are written once more as well.
+    """
+    each = bytes_per_document(
+        request.encoder.dimension,
+        graph=request.mode != "exact",
+        derived_source=is_on((index.settings.get("knn.derived_source") or {}).get("enabled")),
+    )
+    more = index.documents * vectors * each + (index.store_bytes if copied else 0)
+    return more * (1 + _replicas(index, server.nodes))
 
 
 def _replicas(index: IndexFacts, nodes: int) -> int:
@@ -118,12 +124,17 @@ def judge_disk(server: ServerFacts, needed: int) -> Finding:
     return Finding("ok", "disk", text)
 
 
-def judge_response(dimension: int, field: str) -> Finding:
-    """What the owner's own searches carry more."""
+def judge_response(size: int, field: str, *, parts: bool) -> Finding:
+    """What the owner's own searches carry more.
+
+    Args:
+        size: of a hit's vectors, in bytes.
+        parts: whether there are vectors of single parts, too.
+    """
+    excluded = [field, *([f"{field}_*"] if parts else []), MARKS]
     return Finding(
         "note",
         "responses",
-        f"each hit of your own searches carries about {human(bytes_per_hit(dimension))} more, unless they "
-        "exclude it",
-        f'send "_source": {{"excludes": ["{field}", "trifuse"]}} with them',
+        f"each hit of your own searches carries about {human(size)} more, unless they exclude it",
+        f'send "_source": {{"excludes": {json.dumps(excluded)}}} with them',
     )

@@ -83,7 +83,7 @@ class Estimates(msgspec.Struct, frozen=True):
         documents: in all indexes.
         disk_bytes: of vectors, graph, `_source` and, for a copy, the documents.
         free_bytes: on all data nodes; None where that can't be read.
-        bytes_per_hit: what the vector adds to a hit of a search that doesn't exclude it.
+        bytes_per_hit: what the vectors add to a hit of a search that doesn't exclude them.
         sample: some documents.
     """
 

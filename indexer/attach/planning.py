@@ -45,6 +45,7 @@ def plan_attach(
     alias: str | None = None,
     separator: str = "\n",
     parts: Sequence[str] = (),
+    part_vectors: Sequence[str] = (),
 ) -> AttachPlan:
     """What attaching would do to the index, or to all indexes behind an alias or a data stream.
 
@@ -58,6 +59,7 @@ def plan_attach(
         accept_version_bump: the owner knows that versions of documents go up.
         separator: what stands between two fields in a text.
         parts: for an encoder of parts, the part of each field of `text`.
+        part_vectors: parts that get vectors of their own as well, as far as the text has them.
 
     Raises:
         IndexMissing: nothing has that name.
@@ -81,15 +83,30 @@ def plan_attach(
     template, findings = _texts(indexes, request, separator)
     space = Space(encoder, template)
     if copy and (switched := _switched_to(client, name, indexes, space)):
-        return plan_attach(client, switched, text, encoder, copy=True, separator=separator, parts=parts)
+        return plan_attach(
+            client,
+            switched,
+            text,
+            encoder,
+            copy=True,
+            separator=separator,
+            parts=parts,
+            part_vectors=part_vectors,
+        )
     chosen, held = _field(indexes, space, request)
     findings = [*_judge(server, indexes, request, space, chosen, held), *findings]
-    needed = disk_needed(server, [index for index in indexes if index.name not in held], request)
+    wanted = [space, *(space.of_part(part) for part in part_vectors if part in template.parts)]
+    needed = sum(
+        disk_needed(server, index, request, _lacking(index, wanted), copied=copy and index.name not in held)
+        for index in indexes
+    )
+    per_hit = len(wanted) * bytes_per_hit(encoder.dimension)
     readable = [index.name for index in indexes if not index.closed]
     # A consent that is still to be given keeps nobody from reading the text beforehand.
     legible = readable and not is_refused(item for item in findings if item.subject != "versions")
     sample = read_sample(client, readable, template) if legible else Sample()
-    findings += [judge_disk(server, needed), judge_response(encoder.dimension, chosen), *_sampled(sample)]
+    response = judge_response(per_hit, chosen, parts=len(wanted) > 1)
+    findings += [judge_disk(server, needed), response, *_sampled(sample)]
     return AttachPlan(
         name=name,
         mode=request.mode,
@@ -101,7 +118,7 @@ def plan_attach(
             sum(index.documents for index in indexes),
             needed,
             sum(disk.free for disk in server.disks) if server.disks else None,
-            bytes_per_hit(encoder.dimension),
+            per_hit,
             sample,
         ),
         alias=_alias(indexes, request),
@@ -184,6 +201,12 @@ def _field(indexes: Sequence[IndexFacts], space: Space, request: Request) -> tup
         return next(iter(fields.values())), list(fields)
     taken = {name for index in indexes for name in index.properties}
     return request.field or next_field(taken, VECTOR_FIELD), []
+
+
+def _lacking(index: IndexFacts, wanted: Sequence[Space]) -> int:
+    """How many of these spaces an index has no field of."""
+    there = {found.id for found in spaces_in_meta(index.meta).values()}
+    return sum(space.id not in there for space in wanted)
 
 
 def _planned(index: IndexFacts, attached: bool) -> PlannedIndex:

@@ -12,7 +12,7 @@ from trifuse.indexer.attach.disk import NodeDisk
 from trifuse.indexer.attach.facts import IndexFacts, ServerFacts
 from trifuse.indexer.attach.judge_index import judge_index
 from trifuse.indexer.attach.judge_name import judge_name
-from trifuse.indexer.attach.judge_server import disk_needed, judge_disk, judge_server
+from trifuse.indexer.attach.judge_server import disk_needed, judge_disk, judge_response, judge_server
 from trifuse.indexer.attach.plan import Finding, Mode, Request
 
 SPACE = EncoderSpace("tiny", "r1", "fp32", "cls", 3, True, "cosine")
@@ -78,12 +78,22 @@ def test_engine_by_version(version: str, space: EncoderSpace, mode: Mode, subjec
 
 
 def test_disk_in_bytes() -> None:
-    """12 of numbers and 141 of links a document, 38 of JSON; a replica only where there is a node for it."""
-    assert disk_needed(server(), [index()], request()) == 1000 * (12 + 141 + 38)
-    assert disk_needed(server(nodes=2), [index()], request("exact")) == 2 * 1000 * (12 + 38)
-    assert disk_needed(server(), [index()], request("copy")) == 1000 * (12 + 141 + 38) + 10_000
+    """12 of numbers and 141 of links a vector, 38 of JSON; a replica only where there is a node for it."""
+    one = 12 + 141 + 38
+    assert disk_needed(server(), index(), request(), 1, copied=False) == 1000 * one
+    assert disk_needed(server(nodes=2), index(), request("exact"), 1, copied=False) == 2 * 1000 * (12 + 38)
+    assert disk_needed(server(), index(), request("copy"), 1, copied=True) == 1000 * one + 10_000
+    assert disk_needed(server(nodes=2), index(), request("copy"), 3, copied=True) == 2 * (3000 * one + 10_000)
+    assert disk_needed(server(), index(), request(), 0, copied=False) == 0
     derived = index(**{"knn.derived_source": {"enabled": "true"}})
-    assert disk_needed(server(), [derived], request()) == 1000 * (12 + 141)
+    assert disk_needed(server(), derived, request(), 1, copied=False) == 1000 * (12 + 141)
+
+
+def test_vectors_of_parts_are_named_among_what_hits_carry() -> None:
+    alone, beside = (judge_response(2048, "v", parts=parts) for parts in (False, True))
+    assert alone.text.startswith("each hit of your own searches carries about 2.0 kB more")
+    assert alone.remedy == 'send "_source": {"excludes": ["v", "trifuse"]} with them'
+    assert beside.remedy == 'send "_source": {"excludes": ["v", "v_*", "trifuse"]} with them'
 
 
 @pytest.mark.parametrize(
