@@ -26,6 +26,8 @@ class Recipe:
             make of a query is computed once.
         temperature: what cosines are divided by.
         mixed_weight: of a sentence that has the aspect and others too; one that has it alone weighs 1.
+        mixed_request: of a request that has no sentence with its aspect alone, in the mean over requests: each
+            pulls towards sentences of several aspects.
         query_tokens: where queries are cut in training.
         per_aspect: one adapter for each aspect, instead of one for all.
         instructions: aspect to the wording of its queries, `{text}` being the title.
@@ -43,6 +45,7 @@ class Recipe:
     trained_layers: int | None = 6
     temperature: float = 0.02
     mixed_weight: float = 0.003
+    mixed_request: float = 0.2
     query_tokens: int = 64
     per_aspect: bool = False
     instructions: Mapping[str, str] = field(default_factory=lambda: dict(INSTRUCTIONS))
@@ -74,6 +77,7 @@ _LEAST: dict[str, float] = {
     "trained_layers": 1,
     "temperature": 1e-3,
     "mixed_weight": 0,
+    "mixed_request": 0,
     "query_tokens": 8,
     "seed": 0,
 }

@@ -147,7 +147,13 @@ def _loss(
     hidden, present, candidates, sentences, weights = (each.to(device) for each in requests)
     with accelerator.autocast():
         scores = scores_of(tower, hidden, present, candidates)
-    return answer_loss(scores.float(), weights, sentences, recipe.temperature)
+    return answer_loss(
+        scores.float(),
+        weights,
+        sentences,
+        temperature=recipe.temperature,
+        mixed_request=recipe.mixed_request,
+    )
 
 
 def _copied(trained: nn.Module) -> dict[str, Tensor]:
