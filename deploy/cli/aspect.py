@@ -13,7 +13,6 @@ from trifuse.deploy.cli.common import EncoderOption, JsonOption, emit, out, prin
 from trifuse.deploy.cli.train_output import progress_bar
 from trifuse.encoder.adapters import AspectEncoder, adapters_for, load_adapter
 from trifuse.encoder.aspects import ASPECTS, INSTRUCTIONS
-from trifuse.encoder.errors import SpaceMismatch
 from trifuse.encoder.registry import DEFAULT_ENCODER, describe_encoder, load_encoder
 from trifuse.encoder.types import Encoder
 from trifuse.ranker.evaluation.asking import Ask, asked_documents, generic, instructed, sentence_vectors
@@ -21,6 +20,11 @@ from trifuse.ranker.evaluation.aspects import evaluate_aspects
 from trifuse.ranker.evaluation.significance import SEED
 
 _RARE = "comparator"  # few collections label it
+_LEFT_OUT = {
+    "incomplete": "documents aren't annotated for all aspects, and were left out",
+    "without_candidates": "documents have no sentence after their title, and were left out",
+    "unreadable_sentences": "sentences hold nothing that can be read: they are never found",
+}
 
 FileArgument = Annotated[
     Path,
@@ -90,6 +94,7 @@ def evaluate_command(
     }
 
     without = sum(not sentences for sentences in texts)
+    left = {"incomplete": len(left_out), "without_candidates": without, "unreadable_sentences": unreadable}
     if as_json:
         emit(
             {
@@ -98,8 +103,7 @@ def evaluate_command(
                 "space": base.space.id,
                 "adapter": lora.name if lora else None,
                 "aspects": aspects,
-                "left_out": {"incomplete": len(left_out), "without_candidates": without},
-                "unreadable_sentences": unreadable,
+                "left_out": left,
                 "methods": {name: evaluation_json(found) for name, found in methods.items()},
             }
         )
@@ -107,13 +111,9 @@ def evaluate_command(
         said = f"{base.space.encoder} and {lora.name}" if lora else base.space.encoder
         print_lines([asked_line(methods["generic"], said)])
         out.print(evaluation_table(methods))
-    for number, what in (
-        (len(left_out), "documents aren't annotated for all aspects, and were left out"),
-        (without, "documents have no sentence after their title, and were left out"),
-        (unreadable, "sentences hold nothing that can be read: they are never found"),
-    ):
+    for what, number in left.items():
         if number:
-            say(f"{number:,} {what}", "yellow")
+            say(f"{number:,} {_LEFT_OUT[what]}", "yellow")
     if lora is None:
         say(f"no adapter is known for {base.space.encoder}: name one with --adapter to compare it", "yellow")
 
@@ -137,11 +137,8 @@ def _base(name: str, lora: AspectEncoder | None) -> Encoder:
         raise typer.BadParameter(
             f"{name} takes parts: name an encoder of plain texts", param_hint="--encoder"
         )
-    if lora is not None and lora.space.id != base.space.id:
-        raise SpaceMismatch(
-            f"the adapter {lora.name!r} is for vectors of the space {lora.space.id!r}, and the encoder "
-            f"{name!r} makes those of {base.space.id!r}: leave --encoder out, or name another adapter"
-        )
+    if lora is not None:
+        lora.adapter.require_space(base.space)
     return base
 
 

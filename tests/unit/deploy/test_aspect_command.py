@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from trifuse.deploy.cli import aspect
 from trifuse.deploy.errors import UnreadableCorpus
 from trifuse.encoder.aspects import INSTRUCTIONS
-from trifuse.encoder.errors import LabelsInvalid, ModelNotFound
+from trifuse.encoder.errors import LabelsInvalid, ModelNotFound, SpaceMismatch
 from trifuse.ranker.errors import NothingToEvaluate
 
 BUILDER = Path(__file__).parents[3] / "benchmarks" / "tiny_model.py"
@@ -35,23 +35,25 @@ def _word_of(aspect: str) -> str:
     return next(word for word in INSTRUCTIONS[aspect].split() if word not in others)
 
 
+WORDS: dict[str, tuple[float, ...]] = {
+    **{
+        "Men.": (1.0, 0.0, 0.0),
+        "Drug.": (0.0, 1.0, 0.0),
+        "Pain.": (0.0, 0.0, 1.0),
+        "Zinc": (0.0, 0.5, 0.1),
+    },
+    "[UNK]": (0.01, 0.01, 0.01),
+    _word_of("population"): (5.0, 0.0, 0.0),
+    _word_of("intervention"): (0.0, 5.0, 0.0),
+    _word_of("outcome"): (0.0, 0.0, 5.0),
+}
+
+
 @pytest.fixture
 def model(tmp_path: Path) -> str:
     """Each aspect has an axis; the title's `Zinc` is nearest to `Drug.`, and a wording is longer than it."""
-    words: dict[str, tuple[float, ...]] = {
-        **{
-            "Men.": (1.0, 0.0, 0.0),
-            "Drug.": (0.0, 1.0, 0.0),
-            "Pain.": (0.0, 0.0, 1.0),
-            "Zinc": (0.0, 0.5, 0.1),
-        },
-        "[UNK]": (0.01, 0.01, 0.01),
-        _word_of("population"): (5.0, 0.0, 0.0),
-        _word_of("intervention"): (0.0, 5.0, 0.0),
-        _word_of("outcome"): (0.0, 0.0, 5.0),
-    }
     make_model = runpy.run_path(str(BUILDER))["make_model"]
-    return str(make_model(tmp_path / "tiny", words, max_tokens=64))
+    return str(make_model(tmp_path / "tiny", WORDS, max_tokens=64))
 
 
 @pytest.fixture
@@ -85,7 +87,7 @@ def test_json_has_each_way_of_asking(run, model: str, tmp_path: Path) -> None:
     assert status == 0
     assert (found["encoder"], found["adapter"]) == ("tiny", None)
     assert found["aspects"] == ["population", "intervention", "outcome"]
-    assert found["left_out"] == {"incomplete": 0, "without_candidates": 1}
+    assert found["left_out"] == {"incomplete": 0, "without_candidates": 1, "unreadable_sentences": 0}
     generic, instruction = found["methods"]["generic"], found["methods"]["instruction"]
     assert [generic[key] for key in ("specific", "switching", "pairs", "documents")] == [
         pytest.approx(100 / 3), 0, 3, 1,
@@ -96,6 +98,34 @@ def test_json_has_each_way_of_asking(run, model: str, tmp_path: Path) -> None:
     assert instruction["ci95"]["top1"] == [100, 100]
     assert "1 documents have no sentence after their title" in said
     assert "no adapter is known for tiny" in said
+
+
+def test_an_adapter_is_measured_beside_its_base(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The title points to the drug; the adapter turns it to men for one aspect, to pain for another."""
+    monkeypatch.setenv("TRIFUSE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.syspath_prepend(BUILDER.parent)
+    import tiny_adapter
+
+    # What is along the drug's axis is put nine times on another one.
+    along_drug = [[0.0], [1.0], [0.0]]
+    turns = {
+        "population": (along_drug, [[9.0, 0.0, 0.0]]),
+        "intervention": (along_drug, [[0.0, 0.0, 0.0]]),
+        "outcome": (along_drug, [[0.0, 0.0, 9.0]]),
+    }
+    base = tiny_adapter.make_base(tmp_path / "base", WORDS, max_tokens=64)
+    adapter = tiny_adapter.make_adapter(tmp_path / "aspects", base, turns, name="tiny-aspects")
+    file = _file(tmp_path, ROW)
+    status, output, said = run(file, "--encoder", str(base), "--adapter", str(adapter), "--json")
+    found = json.loads(output)
+    assert (status, found["adapter"]) == (0, "tiny-aspects")
+    assert found["methods"]["lora"]["switching"] == 100
+    assert found["methods"]["instruction"]["switching"] == 0  # its wording is the text alone
+    assert "no adapter" not in said
+    assert "lora" in run(file, "--encoder", str(base), "--adapter", str(adapter))[1]
+    other = runpy.run_path(str(BUILDER))["make_model"](tmp_path / "other", WORDS, name="other")
+    with pytest.raises(SpaceMismatch, match="tiny-aspects"):
+        run(file, "--encoder", str(other), "--adapter", str(adapter))
 
 
 def test_a_table_for_people(run, model: str, tmp_path: Path) -> None:
