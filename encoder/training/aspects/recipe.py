@@ -26,8 +26,8 @@ class Recipe:
             make of a query is computed once.
         temperature: what cosines are divided by.
         mixed_weight: of a sentence that has the aspect and others too; one that has it alone weighs 1.
-        mixed_request: of a request that no sentence of its aspect alone answers, in the mean over requests: it
-            pulls towards sentences of several aspects.
+        mixed_request: of a request that no sentence of its aspect alone answers, in the mean over requests:
+            it pulls towards sentences of several aspects.
         query_tokens: where queries are cut in training.
         per_aspect: one adapter for each aspect, instead of one for all.
         instructions: aspect to the wording of its queries, `{text}` being the title.
