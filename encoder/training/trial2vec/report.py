@@ -29,7 +29,8 @@ class Trial2VecReport:
             share of trials whose other view was the nearest of the minibatch's.
         dev: step and dev score of every look at it, at step 0 before anything was learned.
         best_step: whose weights the model has; None: the last one's, as there was no dev score.
-        parity: the lowest cosine of a vector by the exported graph and by the trained model.
+        parity: the lowest cosine of a vector by the exported graph, in float32, and by the trained model.
+        rounded: the mean cosine of a trial's vectors in int8 and in float32; None: the model is in float32.
     """
 
     model: str
@@ -51,6 +52,7 @@ class Trial2VecReport:
     dev: list[list[float]]
     best_step: int | None
     parity: float
+    rounded: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The report as JSON, with the first and the last steps' means: a step's own loss is noisy."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -59,6 +60,33 @@ def test_a_checkpoint_becomes_a_model(
     )
     assert vectors.shape == (2, 32)
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
+
+
+def test_a_model_in_int8(
+    train: Callable[..., Any], recipe: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 32 random numbers more is lost by rounding than a model that serves may lose."""
+    from trifuse.encoder.training.trial2vec import export
+
+    monkeypatch.setattr(export, "LEAST_ROUNDED", 0.95)
+    plain = train(recipe(steps=4), "plain", cache=tmp_path / "vectors")
+    report = train(recipe(steps=4), int8=True, cache=tmp_path / "vectors")
+    folder = tmp_path / "model"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "model.onnx",
+        "tokenizer.json",
+        "training.json",
+        "trifuse.json",
+    ]
+    assert report.loss == plain.loss
+    assert report.parity == plain.parity >= 0.9999
+    assert (plain.rounded, 0.95 <= report.rounded < 1) == (None, True)
+    assert report.sha256 == hashlib.sha256((folder / "model.onnx").read_bytes()).hexdigest() != plain.sha256
+    own, rounded = load_encoder(str(tmp_path / "plain")), load_encoder(str(folder))
+    assert (rounded.space.encoder, rounded.space.precision) == ("organs", "int8")
+    assert rounded.space.id != own.space.id
+    trial = [{"title": "aspirin treatment", "condition": "heart disease"}]
+    assert own.encode_documents(trial) @ rounded.encode_documents(trial).T >= 0.9
 
 
 def test_the_same_command_gives_the_same_model(
