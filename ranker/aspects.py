@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol
 
 from trifuse.encoder.aspects import require_aspect
 from trifuse.encoder.errors import SpaceMismatch
@@ -40,6 +40,9 @@ class AspectEncoder(Protocol):
     def encode_queries(self, texts: Sequence[str], aspect: str) -> Vectors:
         """(n, dim) float32. Raises InvalidText where a text can't be encoded."""
 
+
+By = Literal["given", "rule"]
+"""What an aspect was told by: a name, or the wording of a question."""
 
 BySpace = Callable[[EncoderSpace], Sequence[AspectEncoder]]
 """Loads the adapters of a space; none, where none is known."""
@@ -118,6 +121,7 @@ class OfAspect:
     def __init__(self, adapter: AspectEncoder, aspect: str) -> None:
         self._adapter = adapter
         self._aspect = aspect
+        self.adapter = adapter.name
         self.space = replace(adapter.space, query_tower=f"{adapter.revision}:{aspect}")
 
     @property
@@ -144,6 +148,35 @@ class OfAspect:
             SpaceMismatch: always.
         """
         raise SpaceMismatch(_queries_alone(self._adapter.name))
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What a search asks for.
+
+    Args:
+        aspect: None: no aspect.
+        by: whether it was given, or a rule told it.
+        words: of a question, by which a rule told it.
+        encoder: of the aspect; None without one.
+        reason: why there is no aspect.
+    """
+
+    aspect: str | None
+    by: By
+    words: str | None = None
+    encoder: OfAspect | None = None
+    reason: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """For the response."""
+        return {
+            "name": self.aspect,
+            "by": self.by,
+            "words": self.words,
+            "adapter": None if self.encoder is None else self.encoder.adapter,
+            "reason": self.reason,
+        }
 
 
 def _queries_alone(name: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from trifuse.encoder.errors import AspectUnknown
 from trifuse.encoder.templates import clean_text
 from trifuse.ranker.aspect_rules import Asked, asked_for
-from trifuse.ranker.aspects import Adapters, AspectEncoder, BySpace, OfAspect
+from trifuse.ranker.aspects import Adapters, AspectEncoder, By, BySpace, Chosen, OfAspect
 from trifuse.ranker.body import read_body
 from trifuse.ranker.body_template import fill_template
 from trifuse.ranker.errors import BodyError
@@ -96,16 +97,14 @@ class SentenceRanker:
             DocumentMissing: there is no such document, or it has no sentences, or these have no vectors yet.
             IndexMissing, ProfileError, SearchRejected, SearchUnavailable: as `HybridRanker.search`.
         """
-        _check(per_document, document, routing)
-        asked, by_rule = _asked(text, aspect)
-        if profile is None and asked is not None:
+        _check(text, aspect, per_document, document, routing)
+        place = find_sentences(self._ranker.target_of, index)
+        chosen = None
+        if aspect is not None:
+            chosen = self._chosen(place.target, text, aspect, adapter, profile)
+        if profile is None and chosen is not None and chosen.encoder is not None:
             profile = ASPECT_PROFILE
         settings = self._ranker.profile_of(profile)
-        place = find_sentences(self._ranker.target_of, index)
-        field = place.target.field_of(settings.vector_field)
-        encoder = None
-        if asked is not None:
-            encoder = self._encoder(place.target, field, settings, asked, adapter)
         given = fill_template(settings.body or HIGHLIGHTED, text) if body is None else body
         user = read_body(given, depth=settings.depth, start=from_, size=size)
         if per_document is not None:
@@ -129,86 +128,73 @@ class SentenceRanker:
             from_=0 if per_document else user.start,
             explain=explain,
             profile=profile,
-            encoder=None if encoder is None else OfAspect(encoder, str(asked)),
+            encoder=None if chosen is None else chosen.encoder,
             exact=document is not None,
         )
         if not response["hits"]["hits"] and user.size and not user.start:
-            self._check_nothing(place, settings, field, document, routing, sections)
+            self._check_nothing(place, settings, document, routing, sections)
         if per_document is not None:
             response = by_document(response, sentences=per_document, start=user.start, size=user.size)
-        return _told(response, place, asked, by_rule, encoder, automatic=aspect == AUTO)
+        about = {**response["trifuse"], "sentences": {"index": place.sentences, "lacking": place.lacking}}
+        if chosen is not None:
+            about["aspect"] = chosen.as_dict()
+        return {**response, "trifuse": about}
 
-    def _encoder(
-        self, target: Target, field: str, profile: Profile, aspect: str, name: str | None
-    ) -> AspectEncoder:
-        if profile.weights["dense"] == 0:
+    def _chosen(
+        self, target: Target, text: str, aspect: str, adapter: str | None, profile: Profile | str | None
+    ) -> Chosen:
+        """The aspect to ask for, and by what. One that a question asks for needn't be known by an adapter."""
+        asked = asked_for(text) if aspect == AUTO else Asked(aspect, "")
+        if asked is None:
+            return Chosen(None, "rule", reason="its wording names none")
+        settings = self._ranker.profile_of(ASPECT_PROFILE if profile is None else profile)
+        field = target.field_of(settings.vector_field)
+        space = target.space_of(field)
+        if settings.weights["dense"] == 0:
             raise BodyError(
-                f"the profile {profile.name!r} has no weight for dense, and an aspect is told by vectors "
+                f"the profile {settings.name!r} has no weight for dense, and an aspect is told by vectors "
                 "alone: give it one, or leave the aspect out"
             )
-        space = target.space_of(field)
         if space is None:
             raise BodyError(
                 f"{target.expression!r} has no vectors in the field {field!r}: an aspect needs some"
             )
-        encoder = self._adapters.of(space.encoder, aspect, name=name)
+        try:
+            encoder = self._adapters.of(space.encoder, asked.aspect, name=adapter)
+        except AspectUnknown as error:
+            if aspect != AUTO:
+                raise
+            return Chosen(None, "rule", asked.words, reason=str(error))
         target.require_space(field, encoder.space)
-        return encoder
+        by: By = "rule" if aspect == AUTO else "given"
+        return Chosen(asked.aspect, by, asked.words or None, OfAspect(encoder, asked.aspect))
 
     def _check_nothing(
         self,
         place: Place,
         profile: Profile,
-        field: str,
         document: str | None,
         routing: str | None,
         sections: Sequence[str],
     ) -> None:
         client = self._ranker.client
         if document is not None:
-            dense = field if profile.weights["dense"] > 0 else None
-            check_document(client, place, dense, document, routing)
+            field = place.target.field_of(profile.vector_field) if profile.weights["dense"] > 0 else None
+            check_document(client, place, field, document, routing)
         if sections:
             check_sections(client, place, sections)
 
 
-def _check(per_document: int | None, document: str | None, routing: str | None) -> None:
+def _check(
+    text: str, aspect: str | None, per_document: int | None, document: str | None, routing: str | None
+) -> None:
+    if not isinstance(text, str):
+        raise BodyError(f"text is {text!r}: give the query's text as a string")
+    if aspect is not None and not clean_text(text):
+        raise BodyError("the text is empty: give a topic or a question to ask an aspect of")
     if per_document is not None and (
         not isinstance(per_document, int) or isinstance(per_document, bool) or per_document < 1
     ):
         raise BodyError(f"per_document is {per_document!r}: give a whole number of 1 or more")
     if routing is not None and document is None:
         raise BodyError(f"routing is {routing!r}: it belongs to a document, give its id too")
-
-
-def _asked(text: str, aspect: str | None) -> tuple[str | None, Asked | None]:
-    """The aspect that is asked for, and the rule by which, where one told."""
-    if not isinstance(text, str):
-        raise BodyError(f"text is {text!r}: give the query's text as a string")
-    if aspect is not None and not clean_text(text):
-        raise BodyError("the text is empty: give a topic or a question to ask an aspect of")
-    if aspect != AUTO:
-        return aspect, None
-    found = asked_for(text)
-    return None if found is None else found.aspect, found
-
-
-def _told(
-    response: dict[str, Any],
-    place: Place,
-    aspect: str | None,
-    by_rule: Asked | None,
-    encoder: AspectEncoder | None,
-    *,
-    automatic: bool,
-) -> dict[str, Any]:
-    """The response, with what was searched, and which aspect by what."""
-    about = {**response["trifuse"], "sentences": {"index": place.sentences, "lacking": place.lacking}}
-    if aspect is not None or automatic:
-        about["aspect"] = {
-            "name": aspect,
-            "by": "rule" if automatic else "given",
-            "words": None if by_rule is None else by_rule.words,
-            "adapter": None if encoder is None else encoder.name,
-        }
-    return {**response, "trifuse": about}

@@ -39,11 +39,10 @@ def aspect_lines(response: Mapping[str, Any]) -> list[Text]:
     told = response["trifuse"]
     lines = []
     if (asked := told.get("aspect")) is not None:
-        why = ""
-        if asked["by"] == "rule":
-            why = f", by the words {asked['words']!r}" if asked["words"] else ": its wording names none"
+        words = f", by the words {asked['words']!r}" if asked["words"] else ""
         adapter = f" (adapter {asked['adapter']})" if asked["adapter"] else ""
-        lines.append(Text(f"asked for: {asked['name'] or 'no aspect'}{why}{adapter}"))
+        reason = f": {asked['reason']}" if asked["reason"] else ""
+        lines.append(Text(f"asked for: {asked['name'] or 'no aspect'}{words}{adapter}{reason}"))
     if lacking := told["sentences"]["lacking"]:
         lines.append(Text(f"no sentences of {', '.join(lacking)}", style="yellow"))
     return lines

@@ -67,7 +67,7 @@ def test_each_aspect_finds_its_own_sentence(search: Callable[..., Any]) -> None:
         assert done.returncode == 0, done.stderr
         response = json.loads(done.stdout)
         assert response["hits"]["hits"][0]["_source"]["text"] == first
-        told = {"name": aspect, "by": "given", "words": None, "adapter": "tiny-aspects"}
+        told = {"name": aspect, "by": "given", "words": None, "adapter": "tiny-aspects", "reason": None}
         assert response["trifuse"]["aspect"] == told
 
 

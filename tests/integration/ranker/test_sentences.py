@@ -149,7 +149,13 @@ def test_a_hit_is_a_sentence_with_its_place_and_no_vector(sentences: SentenceRan
 def test_what_was_asked_for_is_told(sentences: SentenceRanker, notes: str) -> None:
     response = sentences.search(notes, text="stroke", aspect="outcome")
     told = response["trifuse"]
-    assert told["aspect"] == {"name": "outcome", "by": "given", "words": None, "adapter": "axes"}
+    assert told["aspect"] == {
+        "name": "outcome",
+        "by": "given",
+        "words": None,
+        "adapter": "axes",
+        "reason": None,
+    }
     assert told["sentences"] == {"index": sentence_index(notes), "lacking": []}
     assert told["profile"] == "aspect"
     assert told["legs"]["lexical"]["state"] == "off"
@@ -166,7 +172,8 @@ def test_a_question_is_mapped_to_an_aspect(
     sentences: SentenceRanker, notes: str, question: str, aspect: str, words: str, first: str
 ) -> None:
     response = sentences.search(notes, text=question, aspect="auto", size=1)
-    assert response["trifuse"]["aspect"] == {"name": aspect, "by": "rule", "words": words, "adapter": "axes"}
+    told = {"name": aspect, "by": "rule", "words": words, "adapter": "axes", "reason": None}
+    assert response["trifuse"]["aspect"] == told
     assert ids(response) == [first]
 
 
@@ -175,7 +182,19 @@ def test_where_no_rule_tells_the_plain_encoder_answers(
     sentences: SentenceRanker, notes: str, text: str
 ) -> None:
     response = sentences.search(notes, text=text, aspect="auto", size=1)
-    assert response["trifuse"]["aspect"] == {"name": None, "by": "rule", "words": None, "adapter": None}
+    told = {"name": None, "by": "rule", "words": None, "adapter": None, "reason": "its wording names none"}
+    assert response["trifuse"]["aspect"] == told
+    assert response["trifuse"]["profile"] == "default"
+    assert ids(response) == ["s1"]
+
+
+def test_a_question_for_an_aspect_that_no_adapter_knows_is_answered_without(
+    sentences: SentenceRanker, notes: str
+) -> None:
+    response = sentences.search(notes, text="What was it compared with?", aspect="auto", size=1)
+    told = response["trifuse"]["aspect"]
+    assert (told["name"], told["words"], told["adapter"]) == (None, "what was it compared with", None)
+    assert told["reason"] == "there is no aspect 'comparator' here: give one of population, outcome"
     assert response["trifuse"]["profile"] == "default"
     assert ids(response) == ["s1"]
 

@@ -111,15 +111,15 @@ def test_by_document() -> None:
     ("asked", "line"),
     [
         (
-            {"name": "outcome", "by": "given", "words": None, "adapter": "pio"},
+            {"name": "outcome", "by": "given", "words": None, "adapter": "pio", "reason": None},
             "asked for: outcome (adapter pio)",
         ),
         (
-            {"name": "outcome", "by": "rule", "words": "did it", "adapter": "pio"},
+            {"name": "outcome", "by": "rule", "words": "did it", "adapter": "pio", "reason": None},
             "asked for: outcome, by the words 'did it' (adapter pio)",
         ),
         (
-            {"name": None, "by": "rule", "words": None, "adapter": None},
+            {"name": None, "by": "rule", "words": None, "adapter": None, "reason": "its wording names none"},
             "asked for: no aspect: its wording names none",
         ),
     ],
