@@ -30,7 +30,8 @@ def sentences_table(response: Mapping[str, Any], *, start: int = 0, explain: boo
             given = hit["trifuse"]["legs"]
             cells = (leg_cell(given.get(leg), explain=explain) for leg in legs)
             table.add_row("" if number else str(rank), _label(hit), f"{hit['_score']:.4f}", *cells)
-        table.add_section()
+        if len(hits) > 1:
+            table.add_section()
     return table
 
 
