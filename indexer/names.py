@@ -1,9 +1,10 @@
-"""Which names an index or alias can't have, known without asking OpenSearch. Pure functions."""
+"""Which names an index or alias can't have, and which ids a document, without asking OpenSearch. Pure."""
 
 from __future__ import annotations
 
 _FORBIDDEN = frozenset('\\/*?"<>| ,#\0')
 _LONGEST = 255
+_LONGEST_ID = 512
 
 
 def name_fault(name: str) -> str | None:
@@ -23,3 +24,15 @@ def name_fault(name: str) -> str | None:
         return f"it starts with {name[0]!r}"
     size = len(name.encode())
     return f"it has {size} bytes, and {_LONGEST} are the most" if size > _LONGEST else None
+
+
+def may_be_id(text: str) -> bool:
+    """Whether a document may have this id: it is text of 1 to 512 bytes; others are refused by OpenSearch.
+
+    >>> may_be_id("NCT00000102"), may_be_id(""), may_be_id("x" * 513), may_be_id("\udcff")
+    (True, False, False, False)
+    """
+    try:
+        return 1 <= len(text.encode()) <= _LONGEST_ID
+    except UnicodeEncodeError:  # a lone surrogate
+        return False

@@ -35,6 +35,7 @@ class Place(msgspec.Struct, frozen=True):
 class StoredVector(msgspec.Struct, frozen=True):
     """A document with its vector: `(dimension,) float32`, and the parts of `_source` that were asked for."""
 
+    index: str
     id: str
     vector: NDArray[np.float32]
     source: Mapping[str, Any]
@@ -123,4 +124,4 @@ def read_vectors(
                 found = item.get("_source") or {}
                 vector = found.pop(field, None)
                 if vector is not None:
-                    yield StoredVector(item["_id"], np.asarray(vector, dtype=np.float32), found)
+                    yield StoredVector(index, item["_id"], np.asarray(vector, dtype=np.float32), found)

@@ -100,12 +100,19 @@ class _Wanted:
     def __post_init__(self) -> None:
         if (self.doc_id is None) == (self.parts is None):
             raise BodyError("give either the id of a document or the parts of one")
+        if self.doc_id is not None and not _may_be_id(self.doc_id):
+            raise BodyError(f"{self.doc_id!r} can be no document's id: give one that isn't empty, as text")
         if not isinstance(self.size, int) or isinstance(self.size, bool) or not 1 <= self.size <= MAX_HITS:
             raise BodyError(f"size is {self.size!r}: give a whole number from 1 to {MAX_HITS}")
         if self.filter is not None and (not isinstance(self.filter, Mapping) or not self.filter):
             raise BodyError(f"filter is {self.filter!r}: give one query as a JSON object")
         if self.filter is not None:
             check_nesting("filter", self.filter)
+
+
+def _may_be_id(value: object) -> bool:
+    """Whether OpenSearch takes a search for it: it has a byte, and no lone surrogate."""
+    return isinstance(value, str) and value.encode("utf-8", "ignore").decode() == value != ""
 
 
 class _Moved(Exception):

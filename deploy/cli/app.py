@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import io
 import sys
 from textwrap import shorten
 from typing import Annotated, Any, NoReturn
@@ -102,6 +103,8 @@ tune.register(app)
 
 def main() -> None:
     """Run the command line; whatever is no fault of the code ends it with one sentence and status 1."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # what the terminal's encoding lacks is written as escapes
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         app()
     except TrifuseError as error:

@@ -6,10 +6,13 @@ where all went well, 1 where something was rejected or failed, 2 for wrong usage
 
 from __future__ import annotations
 
+import json
+import os
 import signal
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any, NoReturn
 
@@ -47,6 +50,9 @@ PartVectorsOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Machine-readable output on stdout.")]
 
+MOST_SEED = 2**32 - 1
+"""What scikit-learn and torch take as a seed at most; 0 is the least."""
+
 COUNTED = ("pending", "embedded", "skipped", "failed")
 """What a job says of documents and their vectors: each is one of the four."""
 
@@ -68,7 +74,11 @@ IndexArgument = Annotated[
 
 def emit(value: Any) -> None:
     """Write a result as JSON on stdout: one document, and nothing else."""
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
+    try:
+        encoded = msgspec.json.encode(value)
+    except UnicodeEncodeError:  # an argument that was no text is named again: lone surrogates are no JSON
+        encoded = json.dumps(msgspec.to_builtins(value), ensure_ascii=False).encode("utf-8", "replace")
+    sys.stdout.write(msgspec.json.format(encoded, indent=2).decode() + "\n")
 
 
 def print_lines(lines: Iterable[str]) -> None:
@@ -86,6 +96,19 @@ def fail(message: str, status: int = 1) -> NoReturn:
 def say(message: str, style: str = "red") -> None:
     """Write a sentence on stderr as it is; red is what failed, yellow what is to be known."""
     err.print(f"trifuse: {message}", style=style, markup=False, soft_wrap=True)
+
+
+def require_place(path: Path | None, option: str) -> None:
+    """Wrong usage where a file couldn't be written: said before the work that it would hold."""
+    if path is None:
+        return
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise typer.BadParameter(f"there is no folder {str(path.parent)!r}", param_hint=option)
+    if not os.access(folder, os.W_OK):
+        raise typer.BadParameter(
+            f"nothing may be written to the folder {str(path.parent)!r}", param_hint=option
+        )
 
 
 def names_in(listed: str | None) -> tuple[str, ...]:

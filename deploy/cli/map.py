@@ -10,7 +10,17 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from trifuse.deploy.cli.common import IndexArgument, JsonOption, OpenSearchOption, emit, err, out, print_lines
+from trifuse.deploy.cli.common import (
+    MOST_SEED,
+    IndexArgument,
+    JsonOption,
+    OpenSearchOption,
+    emit,
+    err,
+    out,
+    print_lines,
+    require_place,
+)
 from trifuse.deploy.cli.train_output import progress_bar
 from trifuse.deploy.config import opensearch_client, require_opensearch, resolve
 from trifuse.deploy.extra import require_trials
@@ -35,7 +45,9 @@ LimitOption = Annotated[
 ClustersOption = Annotated[
     int | None, typer.Option("--clusters", min=1, help="How many. Without it: by the number of documents.")
 ]
-SeedOption = Annotated[int, typer.Option("--seed", help="Of the sample, the picture and the clusters.")]
+SeedOption = Annotated[
+    int, typer.Option("--seed", min=0, max=MOST_SEED, help="Of the sample, the picture and the clusters.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -110,5 +122,4 @@ def _require_writable(path: Path) -> None:
     """Wrong usage where a picture couldn't be written: said before anything is read."""
     if path.suffix.lower() not in WRITERS:
         raise typer.BadParameter(f"{path.name!r} ends with neither .html nor .png", param_hint="--out")
-    if not path.resolve().parent.is_dir():
-        raise typer.BadParameter(f"there is no folder {str(path.parent)!r}", param_hint="--out")
+    require_place(path, "--out")

@@ -15,6 +15,7 @@ from trifuse.deploy.cli.common import (
     emit,
     fail,
     out,
+    require_place,
 )
 from trifuse.deploy.cli.outcome_output import (
     predictions_table,
@@ -55,6 +56,7 @@ def predict_command(
     """
     with usage():
         given = json_object(filter, "--filter")
+    require_place(csv, "--csv")
     fitted = load_model(model)
     settings = resolve(opensearch=opensearch)
     with closing(require_opensearch(opensearch_client(settings), settings)) as client:

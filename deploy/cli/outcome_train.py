@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from trifuse.deploy.cli.common import (
+    MOST_SEED,
     IndexArgument,
     JsonOption,
     OpenSearchOption,
@@ -16,6 +17,7 @@ from trifuse.deploy.cli.common import (
     names_in,
     out,
     print_lines,
+    require_place,
     say,
 )
 from trifuse.deploy.cli.outcome_output import (
@@ -77,7 +79,9 @@ BaselinesOption = Annotated[
 FlatOption = Annotated[
     str, typer.Option("--flat-encoder", help="The encoder of plain texts among them.", **_BASELINES)
 ]
-SeedOption = Annotated[int, typer.Option("--seed", help="Of intervals and of word vectors.")]
+SeedOption = Annotated[
+    int, typer.Option("--seed", min=0, max=MOST_SEED, help="Of intervals and of word vectors.")
+]
 
 
 def train_command(
@@ -105,8 +109,7 @@ def train_command(
     outcomes = _outcomes(positive, negative, from_file=bool(files))
     require_trials("outcome prediction")
     check_plot(plot)
-    if not out_file.resolve().parent.is_dir():
-        raise typer.BadParameter(f"there is no folder {str(out_file.parent)!r}", param_hint="--out")
+    require_place(out_file, "--out")
     encoder = _flat(flat_encoder) if baselines else None
     given = read_labels(files, outcomes) if files else None
     settings = resolve(opensearch=opensearch)

@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from trifuse.deploy.cli.common import MOST_SEED
 from trifuse.encoder.adapter_files import ADAPTER_FILE
 from trifuse.encoder.description import DESCRIPTION_FILE
 from trifuse.encoder.errors import TrainingMissing
@@ -38,7 +39,9 @@ LayersOption = Annotated[
     int | None,
     typer.Option("--trained-layers", help="Train only so many upper layers of the backbone.", **RECIPE),
 ]
-SeedOption = Annotated[int, typer.Option("--seed", help="Of all that is drawn.", **RECIPE)]
+SeedOption = Annotated[
+    int, typer.Option("--seed", min=0, max=MOST_SEED, help="Of all that is drawn.", **RECIPE)
+]
 ResumeOption = Annotated[
     bool, typer.Option("--resume", help="Go on from the state in the folder, where there is one.")
 ]

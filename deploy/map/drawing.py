@@ -13,6 +13,9 @@ from trifuse.deploy.map.names import cluster_names
 from trifuse.deploy.map.plane import Numbers, Plane, clusters_of, components, to_plane
 from trifuse.deploy.map.reading import Documents
 
+LONGEST = 200
+"""Characters of a text that are shown."""
+
 
 @dataclass(frozen=True)
 class VectorMap:
@@ -39,6 +42,11 @@ class VectorMap:
         x, y = np.median(self.places[self.clusters == cluster], axis=0)
         return float(x), float(y)
 
+    def hover(self, row: int) -> tuple[str, str, str]:
+        """What is said of a document: its id, its title, its cluster."""
+        cluster = self.clusters[row]
+        return self.ids[row], short(self.titles[row], LONGEST), f"cluster {cluster}: {self.names[cluster]}"
+
     def as_dict(self) -> dict[str, Any]:
         """Coordinates and clusters as JSON."""
         sizes = np.bincount(self.clusters, minlength=len(self.names)).tolist()
@@ -60,6 +68,15 @@ class VectorMap:
                 )
             ],
         }
+
+
+def short(text: str, longest: int = 40) -> str:
+    """A text that is cut where it is too long for a picture.
+
+    >>> short("cluster of asthma", 10)
+    'cluster o…'
+    """
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def draw(documents: Documents, title: str, *, clusters: int | None = None, seed: int = 0) -> VectorMap:

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from trifuse.deploy.extra import trials_extra
-from trifuse.deploy.map.drawing import VectorMap
+from trifuse.deploy.map.drawing import LONGEST, VectorMap, short
 
 _LINE = 60
 
@@ -38,8 +38,8 @@ def write_page(drawn: VectorMap, path: Path) -> None:
                 y=drawn.places[rows, 1],
                 mode="markers",
                 marker={"size": 6, "opacity": 0.75, "color": drawn.colouring.colour(place)},
-                name=shown([name]),
-                text=[shown([drawn.ids[row], drawn.titles[row], _cluster(drawn, row)]) for row in rows],
+                name=shown([short(name, LONGEST)]),
+                text=[shown(drawn.hover(row)) for row in rows],
                 hoverinfo="text",
             )
         )
@@ -102,7 +102,3 @@ def shown(texts: Iterable[str]) -> str:
     """
     lines = (line for text in texts for line in textwrap.wrap(text, _LINE))
     return "<br>".join(html.escape(line) for line in lines)
-
-
-def _cluster(drawn: VectorMap, row: int) -> str:
-    return f"cluster {drawn.clusters[row]}: {drawn.names[drawn.clusters[row]]}"

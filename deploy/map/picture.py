@@ -6,9 +6,7 @@ import warnings
 from pathlib import Path
 
 from trifuse.deploy.extra import trials_extra
-from trifuse.deploy.map.drawing import VectorMap
-
-_NAME = 40
+from trifuse.deploy.map.drawing import VectorMap, short
 
 
 def write_picture(drawn: VectorMap, path: Path) -> None:
@@ -32,20 +30,16 @@ def write_picture(drawn: VectorMap, path: Path) -> None:
             color=drawn.colouring.colour(place),
         )
     for number, name in enumerate(drawn.names):
-        text = axes.text(*drawn.middle(number), _short(name), fontsize=7, ha="center", va="center")
+        text = axes.text(*drawn.middle(number), short(name), fontsize=7, ha="center", va="center")
         text.set_bbox({"facecolor": "white", "alpha": 0.6, "linewidth": 0, "pad": 1})
         text.set_parse_math(False)  # "$" is a letter in what people write
     axes.set_axis_off()
     title = axes.set_title(drawn.title)
     title.set_parse_math(False)
-    named = [_short(name) for name in drawn.colouring.legend]
+    named = [short(name) for name in drawn.colouring.legend]
     legend = figure.legend(axes.collections, named, loc="outside right upper", fontsize=7, markerscale=2)
     for text in legend.get_texts():
         text.set_parse_math(False)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph", UserWarning)  # a script that the font lacks
         figure.savefig(path, dpi=150)
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"

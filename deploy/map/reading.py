@@ -58,16 +58,12 @@ def read_documents(
         progress: told how many vectors are read, and a word on them.
 
     Raises:
-        MapInvalid: there are too few to draw.
+        MapInvalid: there are too few to draw, or none has a value in the field.
     """
     found = [place for place, _ in places(client, served)]
     chosen = heapq.nsmallest(limit, found, key=lambda place: _lot(place, seed))
     chosen.sort(key=lambda place: (place.index, place.id))
-    if len(chosen) < FEWEST:
-        raise MapInvalid(
-            f"{len(chosen)} documents have a vector, but a picture needs {FEWEST}: fill the index with "
-            "`trifuse sync --wait`, or raise --limit"
-        )
+    _require_enough(len(chosen))
     fields = served.space.template.fields
     whole = TextTemplate(fields, max_chars=_NAMING_CHARS)
     source = sorted({field.split(".")[0] for field in (*fields, *filter(None, [color]))})
@@ -81,7 +77,21 @@ def read_documents(
             said = values_at(document.source, color.split("."))
             values.append([text for value in said if (text := clean_text(str(value)))])
         progress(len(ids), "")
+    _require_enough(len(ids))  # some may have been deleted meanwhile
+    if color is not None and not any(values):
+        raise MapInvalid(
+            f"no document that was drawn has a value in the field {color!r}: name one that has by its path, "
+            "such as interventions.name"
+        )
     return Documents(ids, np.stack(vectors), titles, texts, values, len(found))
+
+
+def _require_enough(count: int) -> None:
+    if count < FEWEST:
+        raise MapInvalid(
+            f"{count} documents have a vector, but a picture needs {FEWEST}: fill the index with "
+            "`trifuse sync --wait`, or raise --limit"
+        )
 
 
 def _lot(place: Place, seed: int) -> bytes:

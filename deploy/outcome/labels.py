@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import re
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ TELLING = ("status", "overall_status", "why_stopped", "why_stop", "last_known_st
 
 _IDS = ("id", "nct_id", "nctid")
 _LONGEST_FIELD = 2**24
+_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -81,19 +83,34 @@ def read_labels(files: Iterable[tuple[Path, Split | None]], outcomes: Outcomes) 
         files: each with the part that all of its trials belong to; None: by its column, else by their ids.
 
     Raises:
-        OutcomeInvalid: a file isn't that, or two labels of one trial contradict each other.
+        OutcomeInvalid: a file isn't that, it has no label, or one without an id, or two labels of one trial
+            contradict each other.
     """
     found: dict[str, Label] = {}
     for path, given in files:
+        others: dict[str, None] = {}
+        labelled = False
         for row in _rows(path):
             positive = outcomes.of(row["label"])
             if positive is None:
+                others.setdefault(row["label"])
                 continue
+            labelled = True
+            if not row["id"]:
+                raise OutcomeInvalid(
+                    f"{path} has a label without an id: name the trial in each row, or take the row out"
+                )
             label = Label(positive, given or _split(row.get("split", ""), path))
             if found.setdefault(row["id"], label) != label:
                 raise OutcomeInvalid(
                     f"{path} says something else of {row['id']!r} than was read before: label a trial once"
                 )
+        if not labelled:
+            known = ", ".join((*outcomes.positive, *outcomes.negative))
+            there = ", ".join(map(repr, list(others)[:_SHOWN])) or "no row"
+            raise OutcomeInvalid(
+                f"{path} has none of the labels {known}, but {there}: --positive and --negative name others"
+            )
     return found
 
 
@@ -107,7 +124,7 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
             names = _columns(rows.fieldnames or (), path)
             for row in rows:
                 yield {ours: (row[theirs] or "").strip() for ours, theirs in names.items()}
-    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError, csv.Error) as error:
+    except (UnicodeDecodeError, gzip.BadGzipFile, zlib.error, EOFError, csv.Error) as error:
         raise OutcomeInvalid(f"{path} can't be read as CSV ({error}): give a file with a header") from error
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 
 from trifuse.deploy.errors import OutcomeInvalid
 from trifuse.deploy.outcome.compare import VECTORS, Comparison
@@ -17,6 +18,10 @@ from trifuse.encoder.errors import SpaceMismatch
 from trifuse.encoder.spaces import Space
 
 FORMAT = 1
+_LARGEST = 1e100
+"""No layer on vectors has such a weight, and sums of smaller ones are finite."""
+
+_Names = Annotated[tuple[str, ...], Meta(min_length=1)]
 
 
 class OutcomeModel(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,8 +40,8 @@ class OutcomeModel(msgspec.Struct, frozen=True, kw_only=True):
     format: int = FORMAT
     space: str
     encoder: str
-    positive: tuple[str, ...]
-    negative: tuple[str, ...]
+    positive: _Names
+    negative: _Names
     weights: tuple[float, ...]
     bias: float
     penalty: float
@@ -53,12 +58,19 @@ class OutcomeModel(msgspec.Struct, frozen=True, kw_only=True):
 
         Raises:
             SpaceMismatch: naming both spaces and the remedy.
+            OutcomeInvalid: it hasn't a weight for each number of a vector.
         """
         if space.id != self.space:
             raise SpaceMismatch(
                 f"the model of outcomes is for vectors of {self.space!r}, but {index!r} serves vectors of "
                 f"{space.id!r}: train on this index (`trifuse outcome train`), or embed it by the encoder "
                 f"{self.encoder!r} from the same fields"
+            )
+        if len(self.weights) != space.encoder.dimension:
+            raise OutcomeInvalid(
+                f"the model of outcomes has {len(self.weights)} weights, but vectors of {space.id!r} have "
+                f"{space.encoder.dimension} numbers: its file was changed; make one with "
+                "`trifuse outcome train`"
             )
 
 
@@ -102,6 +114,11 @@ def load_model(path: Path) -> OutcomeModel:
         raise OutcomeInvalid(
             f"{path} isn't a model of outcomes ({error}): make one with `trifuse outcome train`"
         ) from error
+    if not all(abs(number) < _LARGEST for number in (*model.weights, model.bias)):
+        raise OutcomeInvalid(
+            f"{path} has weights that no training gives: its file was changed; make one with "
+            "`trifuse outcome train`"
+        )
     if model.format != FORMAT:
         raise OutcomeInvalid(
             f"{path} has the format {model.format}, but this version reads {FORMAT}: train it anew"

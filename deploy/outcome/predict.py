@@ -10,6 +10,7 @@ from opensearchpy import OpenSearch
 
 from trifuse.deploy.outcome.model import OutcomeModel
 from trifuse.deploy.titles import title_of
+from trifuse.indexer.names import may_be_id
 from trifuse.indexer.stored_vectors import ServedVectors, places, read_vectors
 
 
@@ -33,10 +34,11 @@ def predict(
 
     Args:
         served: of the model's own space (`OutcomeModel.require_space`).
-        ids: only these; None: all.
+        ids: only these; none, or None: all. What can be no document's id is passed over.
         query: only those that match.
     """
-    clauses = [clause for clause in ({"ids": {"values": list(ids)}} if ids else None, query) if clause]
+    only = {"ids": {"values": list(filter(may_be_id, ids))}} if ids else None
+    clauses = [clause for clause in (only, query) if clause]
     template = served.space.template
     fields = sorted({field.split(".")[0] for field in template.fields})
     wanted = (place for place, _ in places(client, served, query={"bool": {"filter": clauses}}))

@@ -98,15 +98,17 @@ def read_trials(
         OutcomeInvalid: there is none.
     """
     wanted = sorted(labelled, key=lambda each: (each[0].index, each[0].id, each[0].routing or ""))
-    by_id = {place.id: label for place, label in wanted}
+    by_place = {(place.index, place.id): label for place, label in wanted}
     template = plain(served.space.template)
     source = sorted({field.split(".")[0] for field in template.fields}) if with_texts else []
     ids: list[str] = []
+    labels: list[Label] = []
     rows = np.empty((len(wanted), served.space.encoder.dimension), dtype=np.float32)
     texts = []
     for stored in read_vectors(client, (place for place, _ in wanted), source=source):
         rows[len(ids)] = stored.vector
         ids.append(stored.id)
+        labels.append(by_place[stored.index, stored.id])
         if with_texts:
             texts.append(build_text(stored.source, template))
         progress(len(ids), "")
@@ -115,7 +117,6 @@ def read_trials(
             "no trial has both a vector and a label: check --label-field, --positive and --negative, or that "
             "the ids of --labels are those of the index"
         )
-    labels = [by_id[each] for each in ids]
     return LabelledTrials(
         ids,
         rows[: len(ids)],

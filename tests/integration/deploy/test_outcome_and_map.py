@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from opensearchpy import OpenSearch
 
+from trifuse.deploy.errors import MapInvalid
 from trifuse.deploy.map import read_documents
 from trifuse.deploy.outcome.split import split_of
 from trifuse.encoder.marks import VECTOR_FIELD, mark
@@ -241,3 +242,40 @@ def test_a_map_of_nothing(client: OpenSearch, index_name: str, run) -> None:
     assert (ended.returncode, "3 documents have a vector" in ended.stderr) == (1, True)
     ended = run("map", f"{index_name}-few", "--out", "map.pdf")
     assert (ended.returncode, ".html" in ended.stderr) == (2, True)
+
+
+def test_what_cant_be_drawn_or_predicted_is_said(index: str, run, tmp_path: Path) -> None:
+    """A field that nothing has, ids that nothing can have, seeds and folders that there aren't."""
+    page = str(tmp_path / "map.html")
+    assert run("map", index, "--out", page, "--seed", "-1").returncode == 2
+    assert run("map", index, "--out", page, "--seed", str(2**32)).returncode == 2
+    nothing = run("map", index, "--out", page, "--color", "nothing")
+    assert nothing.returncode == 1
+    assert "has a value in the field 'nothing'" in nothing.stderr
+    model = str(tmp_path / "model.json")
+    assert run("outcome", "train", index, "--out", model, "--seed", "-1").returncode == 2
+    assert run("outcome", "train", index, "--out", model).returncode == 0
+    empty = run("outcome", "predict", index, model, "--id", "", "--json")
+    assert empty.returncode == 1
+    assert json.loads(empty.stdout)["predictions"] == []
+    nowhere = run("outcome", "predict", index, model, "--csv", str(tmp_path / "none" / "x.csv"))
+    assert nowhere.returncode == 2
+    assert "there is no folder" in " ".join(nowhere.stderr.split())
+
+
+def test_documents_that_are_deleted_meanwhile(
+    client: OpenSearch, index: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the list of vectors and their reading all but one are deleted."""
+    from trifuse.deploy.map import reading
+
+    found = list(reading.places(client, served_vectors(client, index)))
+
+    def then_deleted(*_: object, **__: object):
+        for place, _ in found[1:]:
+            client.delete(index=place.index, id=place.id, routing=place.routing)
+        return iter(found)
+
+    monkeypatch.setattr(reading, "places", then_deleted)
+    with pytest.raises(MapInvalid, match="1 documents have a vector"):
+        reading.read_documents(client, served_vectors(client, index), limit=5000)

@@ -158,3 +158,21 @@ def test_without_plotly_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setitem(sys.modules, "plotly", None)
     with pytest.raises(TrialsMissing, match=r"pip install 'trifuse\[trials\]'"):
         write_page(drawn(), tmp_path / "map.html")
+
+
+def test_long_texts_are_cut(tmp_path: Path) -> None:
+    """A field may hold a whole article: the legend and the hover show how it begins."""
+    long = "w" * 30_000
+    found = VectorMap(
+        "trials",
+        ["a", "b"],
+        [long, "short"],
+        np.array([[0, 0], [1, 2]], dtype=np.float32),
+        np.array([0, 0]),
+        ["one"],
+        Colouring([long], [0, 0]),
+    )
+    write_page(found, tmp_path / "map.html")
+    assert "w" * 201 not in (tmp_path / "map.html").read_text(encoding="utf-8").replace("<br>", "")
+    assert found.hover(0) == ("a", "w" * 199 + "…", "cluster 0: one")
+    assert found.hover(1)[1] == "short"

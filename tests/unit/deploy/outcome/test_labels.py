@@ -62,6 +62,9 @@ def test_two_labels_of_one_trial(tmp_path: Path) -> None:
         (b"", "the columns \\(none\\)"),
         (b"id,label,split\na,1,dev\n", "'dev'"),
         (b"id,label\n\xff\xfe,1\n", "can't be read as CSV"),
+        (b"id,label\n,1\n", "a label without an id"),
+        (b"id,label\n", "none of the labels 1, 0, but no row"),
+        (b"id,label\na,yes\nb,no\nc,yes\n", "none of the labels 1, 0, but 'yes', 'no': --positive"),
     ],
 )
 def test_a_file_that_is_none(tmp_path: Path, content: bytes, said: str) -> None:
@@ -103,3 +106,18 @@ def test_baselines_get_the_same_fields_as_plain_text() -> None:
     template = plain(space("title", "body", parts=("title", "context")).template)
     source = {"title": "A", "body": "b", "why_stopped": "no money", "status": "TERMINATED"}
     assert build_text(source, template) == "A\nb"
+
+
+def test_a_damaged_archive(tmp_path: Path) -> None:
+    file = tmp_path / "labels.csv.gz"
+    content = bytearray(gzip.compress(b"id,label\n" + b"".join(b"%d,%d\n" % (n, n % 2) for n in range(500))))
+    content[30:40] = b"\xff" * 10
+    file.write_bytes(bytes(content))
+    with pytest.raises(OutcomeInvalid, match=r"labels\.csv\.gz can't be read as CSV"):
+        read_labels([(file, None)], ONE_OR_ZERO)
+
+
+def test_rows_without_id_and_label_are_passed_over(tmp_path: Path) -> None:
+    file = tmp_path / "labels.csv"
+    file.write_text("id,label\na,1\n,\n\n,,,\nb\n")
+    assert read_labels([(file, None)], ONE_OR_ZERO) == {"a": Label(True)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -55,3 +56,26 @@ def test_another_space_is_refused_also_the_same_encoders_of_other_fields() -> No
     other = Space(SPACE.encoder, TextTemplate(("title", "body")))
     with pytest.raises(SpaceMismatch, match=r"'trials' serves vectors of .*trifuse outcome train"):
         MODEL.require_space(other, "trials")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('"bias": -2.5', '"bias": 1e300'),
+        ("0.1,", "-1e200,"),
+        ("0.1,", "NaN,"),
+        ('"COMPLETED"', ""),
+    ],
+)
+def test_what_no_training_writes(tmp_path: Path, before: str, after: str) -> None:
+    save_model(MODEL, tmp_path / "model.json")
+    text = (tmp_path / "model.json").read_text()
+    assert before in text
+    (tmp_path / "model.json").write_text(text.replace(before, after))
+    with pytest.raises(OutcomeInvalid, match="trifuse outcome train"):
+        load_model(tmp_path / "model.json")
+
+
+def test_a_weight_too_few() -> None:
+    with pytest.raises(OutcomeInvalid, match=r"has 1 weights, but vectors of .* have 2 numbers"):
+        msgspec.structs.replace(MODEL, weights=(0.1,)).require_space(SPACE, "trials")
