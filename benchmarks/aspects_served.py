@@ -22,11 +22,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from kept_encoder import FOLDER, kept_encoder
 from nfcorpus_index import embed_all, fresh_index, services, tell
 from opensearchpy import OpenSearch
 
 from trifuse.deploy.cli.aspect_documents import of_split, read_documents
-from trifuse.encoder import DEFAULT_ENCODER, load_encoder
+from trifuse.encoder import DEFAULT_ENCODER
 from trifuse.encoder.adapters import adapters_for, load_adapter
 from trifuse.encoder.aspects import INSTRUCTIONS, aspect_query
 from trifuse.encoder.spaces import EncoderSpace
@@ -189,13 +190,14 @@ def main() -> None:
     parser.add_argument("--encoder", default=DEFAULT_ENCODER, help="a model's name or folder")
     parser.add_argument("--split", help="as of trifuse aspect evaluate")
     parser.add_argument("--limit", type=int, help="so many documents, the first")
+    parser.add_argument("--vectors", type=Path, default=FOLDER, help="keeps vectors of earlier runs")
     parser.add_argument("--json", action="store_true", help="machine-readable output")
     options = parser.parse_args()
     documents = of_split(read_documents(options.file, lambda id: None), options.split)[: options.limit]
-    encoder = load_encoder(options.encoder)
-    named = [options.adapter] if options.adapter else adapters_for(encoder.space)
-    adapters: list[AspectEncoder] = [Instructed(encoder), *(load_adapter(name) for name in named)]
     with ExitStack() as stack:
+        encoder = stack.enter_context(kept_encoder(options.encoder, options.vectors))
+        named = [options.adapter] if options.adapter else adapters_for(encoder.space)
+        adapters: list[AspectEncoder] = [Instructed(encoder), *(load_adapter(name) for name in named)]
         client, redis = stack.enter_context(services())
         index = stack.enter_context(fresh_index(client, redis, "aspects"))
         sentences = put(client, encoder, index, documents)

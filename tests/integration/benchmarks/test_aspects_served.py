@@ -43,7 +43,7 @@ def data(tmp_path: Path) -> Path:
 
 
 def test_served_and_offline_are_the_same_and_as_worked_out_by_hand(services: Any, data: Path) -> None:
-    options = ["rows.jsonl", "--encoder", "base", "--adapter", "adapter", "--json"]
+    options = ["rows.jsonl", "--encoder", "base", "--adapter", "adapter", "--vectors", "vectors", "--json"]
     environ = {**os.environ, **services.environ(), "TRIFUSE_CACHE": str(data / "cache")}
     command = [sys.executable, str(SCRIPT), *options]
     done = subprocess.run(command, capture_output=True, text=True, env=environ, cwd=data, check=False)
