@@ -93,6 +93,24 @@ def test_from_records_to_a_model(
     assert "there is a model in" in _plain(again.output)
 
 
+def test_in_int8(
+    run: Callable[..., Any],
+    checkpoint: Path,
+    trials: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of 32 random numbers more is lost by rounding than a model that serves may lose."""
+    from trifuse.encoder.training.trial2vec import export
+
+    monkeypatch.setattr(export, "LEAST_ROUNDED", 0.9)
+    options = ("--small", "--steps", "2", "--batch", "8", "--int8")
+    result = run("--trials", trials, "--checkpoint", checkpoint, "--out", tmp_path / "model", *options)
+    assert result.exit_code == 0, result.output
+    assert "(mean cosine of a trial's vectors in int8 and in float32)" in _plain(result.output)
+    assert load_encoder(str(tmp_path / "model")).space.precision == "int8"
+
+
 def test_a_record_that_cant_be_read_is_told_and_ends_the_command_badly(
     run: Callable[..., Any], checkpoint: Path, tmp_path: Path
 ) -> None:
