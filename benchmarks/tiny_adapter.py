@@ -16,8 +16,8 @@ from tiny_model import write_model
 
 from trifuse.encoder.adapter_files import (
     ADAPTER_FILE,
-    PATCH_FILE,
     AdapterDescription,
+    AdapterGraph,
     AskedAspect,
     space_content,
 )
@@ -59,19 +59,18 @@ def make_adapter(
     """
     folder.mkdir(parents=True, exist_ok=True)
     graph = with_updates(base / MODEL_FILE, [MATRIX])
-    (folder / PATCH_FILE).write_bytes(make_patch((base / MODEL_FILE).read_bytes(), graph))
+    (folder / "fp32.patch").write_bytes(make_patch((base / MODEL_FILE).read_bytes(), graph))
     aspects, files = {}, {}
     for aspect, (down, up) in turns.items():
         file = f"{aspect}.onnx_adapter"
         write_lora({MATRIX + DOWN: np.array(down), MATRIX + UP: np.array(up)}, folder / file)
         aspects[aspect] = AskedAspect((instructions or {}).get(aspect, "{text}"), file)
         files[file] = sha256_of(folder / file)
+    own = read_model(base).space
     described = AdapterDescription(
         name=name,
-        base=str(base),
-        base_sha256=sha256_of(base / MODEL_FILE),
-        graph_sha256=hashlib.sha256(graph).hexdigest(),
-        space=space_content(space or read_model(base).space),
+        space=space_content(space or own),
+        graphs={"fp32": AdapterGraph(str(base), own.id, "fp32.patch", hashlib.sha256(graph).hexdigest())},
         aspects=aspects,
         files=files,
         rank=max(len(up) for _, up in turns.values()),

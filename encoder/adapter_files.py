@@ -1,12 +1,16 @@
 """Query adapters: folders whose low-rank updates turn a query towards an aspect of the evidence.
 
 A folder holds `aspects.json`, one or several files of updates in onnxruntime's format for adapters, and
-`graph.patch`, which makes of the base model's graph the one that takes updates:
+patches, each of which makes of a base model's graph the one that takes updates:
 
-    {"name": "pio-bge-small", "base": "bge-small-en-v1.5", "base_sha256": "...", "graph_sha256": "...",
+    {"name": "pio-bge-small",
      "space": {"id": "bge-small-en-v1.5-int8-...", "encoder": "bge-small-en-v1.5-int8", ...},
+     "graphs": {"fp32": {"base": "bge-small-en-v1.5", "patch": "fp32.patch", "sha256": "..."}, "int8": ...},
      "aspects": {"outcome": {"instruction": "outcome: {text}", "file": "adapter.onnx_adapter"}, ...},
      "files": {"adapter.onnx_adapter": "sha256..."}, "rank": 16, "alpha": 32.0, "seed": 0, "recipe": {...}}
+
+The updates were trained in fp32. Where the documents' own encoder is rounded they run over its graph too: a
+query takes what a plain one takes then, and no other model is held.
 
 Documents are never encoded by it: their vectors stay those of the one space that it was trained against.
 """
@@ -24,7 +28,7 @@ from filelock import FileLock
 from msgspec import Meta
 
 from trifuse.encoder.aspects import TEXT
-from trifuse.encoder.description import MODEL_FILE, ModelFolder
+from trifuse.encoder.description import MODEL_FILE, ModelFolder, Precision
 from trifuse.encoder.errors import ModelInvalid, ModelNotFound, SpaceMismatch
 from trifuse.encoder.fetch import cache_dir, sha256_of
 from trifuse.encoder.patches import apply_patch
@@ -32,7 +36,6 @@ from trifuse.encoder.registry import open_model
 from trifuse.encoder.spaces import EncoderSpace
 
 ADAPTER_FILE = "aspects.json"
-PATCH_FILE = "graph.patch"
 SHIPPED = Path(__file__).parent / "shipped"
 """Folders of adapters that come with the package; each is known by its folder's name."""
 
@@ -40,6 +43,7 @@ DEFAULT_ADAPTER = "pio-bge-small"
 
 _Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 _File = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\.onnx_adapter$")]
+_Patch = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\.patch$")]
 _Name = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
 
 
@@ -62,15 +66,29 @@ class AskedAspect(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"the instruction {self.instruction!r} lacks {TEXT}")
 
 
+class AdapterGraph(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A graph that takes the updates.
+
+    Args:
+        base: the model that it is made of: a known name, or a folder.
+        base_space: the id of that model's space: another model under its name is refused.
+        patch: the file that says how.
+        sha256: of the graph.
+    """
+
+    base: str
+    base_space: str
+    patch: _Patch
+    sha256: _Sha256
+
+
 class AdapterDescription(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What a folder of an adapter says of it.
 
     Args:
         name: lower-case letters, digits, `.`, `_`, `-`.
-        base: the model in fp32 whose graph encodes queries: a known name, or a folder.
-        base_sha256: of that graph.
-        graph_sha256: of the one that takes updates.
         space: of the documents that it was trained against, with its id.
+        graphs: precision to graph; `fp32` is the one that it was trained over.
         aspects: what may be asked for.
         files: of the updates, with their SHA-256.
         rank, alpha, seed, recipe: how it was trained.
@@ -81,10 +99,8 @@ class AdapterDescription(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     """
 
     name: _Name
-    base: str
-    base_sha256: _Sha256
-    graph_sha256: _Sha256
     space: dict[str, Any]
+    graphs: dict[Precision, AdapterGraph]
     aspects: dict[str, AskedAspect]
     files: dict[_File, _Sha256]
     rank: int
@@ -95,6 +111,8 @@ class AdapterDescription(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
     def __post_init__(self) -> None:
         missing = {aspect.file for aspect in self.aspects.values()} - set(self.files)
+        if "fp32" not in self.graphs:
+            raise ValueError("graphs lacks fp32")
         if missing or not self.aspects:
             raise ValueError(f"files lacks {', '.join(sorted(missing)) or 'updates: it has no aspects'}")
         found = self.encoder_space.id
@@ -116,10 +134,15 @@ class AdapterDescription(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         return {name: aspect.instruction for name, aspect in self.aspects.items()}
 
     @property
-    def revision(self) -> str:
+    def usual(self) -> Precision:
+        """The precision that queries are encoded in where none is asked for: the documents', or fp32."""
+        own: Precision = self.encoder_space.precision  # type: ignore[assignment]
+        return own if own in self.graphs else "fp32"
+
+    def revision(self, precision: Precision) -> str:
         """A hash of all that moves a query's vector."""
         moving = [
-            self.graph_sha256,
+            self.graphs[precision].sha256,
             {name: [each.instruction, self.files[each.file]] for name, each in self.aspects.items()},
         ]
         return hashlib.sha256(json.dumps(moving, sort_keys=True).encode()).hexdigest()[:16]
@@ -177,25 +200,29 @@ def find_adapter(name_or_path: str) -> Adapter:
         ) from error
 
 
-def open_base(adapter: Adapter) -> tuple[ModelFolder, Path]:
-    """The base model, fetched where it isn't cached, and its graph that takes updates, made on first use.
+def open_graph(adapter: Adapter, precision: Precision) -> tuple[ModelFolder, Path]:
+    """A base model, fetched where it isn't cached, and its graph that takes updates, made on first use.
 
     Raises:
         ModelNotFound, DownloadFailed: the base isn't there.
-        ModelInvalid: it is another model, or the patch is damaged.
+        ModelInvalid: it is another model, the patch is damaged, or the graph can't be put into the cache.
     """
-    told = adapter.description
+    told = adapter.description.graphs[precision]
     base = open_model(told.base)
-    source = base.path / (base.description.query_model or MODEL_FILE)
-    graph = cache_dir() / "graphs" / f"{told.graph_sha256[:32]}.onnx"
+    if base.space.id != told.base_space:
+        raise ModelInvalid(
+            f"the adapter {adapter.description.name!r} is for the base {told.base!r} of the space "
+            f"{told.base_space!r}, but what stands there is of {base.space.id!r}: put that model there again"
+        )
+    graph = cache_dir() / "graphs" / f"{told.sha256[:32]}.onnx"
     try:
         graph.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{graph}.lock"):
-            if not graph.is_file() or sha256_of(graph) != told.graph_sha256:
-                apply_patch(adapter.path / PATCH_FILE, source, graph)
+            if not graph.is_file() or sha256_of(graph) != told.sha256:
+                apply_patch(adapter.path / told.patch, base.path / MODEL_FILE, graph)
     except OSError as error:
         raise ModelInvalid(
-            f"the graph of the adapter {told.name!r} can't be put at {graph}: {error}; check the room on the "
-            "disk, or set TRIFUSE_CACHE to another folder"
+            f"the graph of the adapter {adapter.description.name!r} can't be put at {graph}: {error}; check "
+            "the room on the disk, or set TRIFUSE_CACHE to another folder"
         ) from error
     return base, graph

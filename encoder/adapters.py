@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from trifuse.encoder.adapter_files import Adapter, adapter_names, find_adapter, open_base
+from trifuse.encoder.adapter_files import Adapter, adapter_names, find_adapter, open_graph
 from trifuse.encoder.aspects import aspect_query, require_aspect
-from trifuse.encoder.description import TOKENIZER_FILE
+from trifuse.encoder.description import TOKENIZER_FILE, Precision
 from trifuse.encoder.devices import Device, parse_device
 from trifuse.encoder.errors import ModelInvalid
 from trifuse.encoder.fetch import sha256_of
@@ -26,11 +26,13 @@ class AspectEncoder:
 
     Args:
         adapter: its folder.
+        precision: of the graph, one of those that it has; None: that of the documents' encoder, if it has it.
         device: `cpu`, `cuda` or `cuda:1`.
         threads: batches under way at once on the CPU, one thread each; None: as many as this process may use.
         beside: another adapter's encoder: where both are of one graph, it is loaded once.
 
     Raises:
+        ValueError: it has no graph of that precision.
         ModelNotFound, ModelInvalid, DownloadFailed: the adapter or its base can't be used.
         DeviceUnavailable, RuntimeMissing: they can't run on that device here.
     """
@@ -39,26 +41,32 @@ class AspectEncoder:
         self,
         adapter: Adapter,
         *,
+        precision: Precision | None = None,
         device: str = "cpu",
         threads: int | None = None,
         beside: AspectEncoder | None = None,
     ) -> None:
+        told = adapter.description
         self.adapter = adapter
+        self.precision: Precision = precision or told.usual
+        if self.precision not in told.graphs:
+            raise ValueError(
+                f"the adapter {told.name!r} has no graph in {precision}: take one of {', '.join(told.graphs)}"
+            )
         self._device = parse_device(device)
         self._loras = _loras(adapter)
-        told = adapter.description
         self._session: OnnxSession
         self._runs: TextRuns
-        if beside is not None and beside._shares(told.graph_sha256, told.encoder_space, self._device):
+        if beside is not None and beside._shared == self._shared:
             self._session, self._runs = beside._session, beside._runs
         else:
-            base, graph = open_base(adapter)
+            base, graph = open_graph(adapter, self.precision)
             self._session = OnnxSession(graph, self._device)
             self._runs = TextRuns(
                 TextTokenizer(base.path / TOKENIZER_FILE, base.description.max_tokens),
-                told.encoder_space,
+                self.space,
                 Streams(self._device, threads),
-                default_budget("fp32", self._device),
+                default_budget(self.precision, self._device),
             )
         for lora in self._loras.values():
             self._require_dimension(lora)
@@ -81,7 +89,7 @@ class AspectEncoder:
     @property
     def revision(self) -> str:
         """A hash of all that moves a query's vector."""
-        return self.adapter.description.revision
+        return self.adapter.description.revision(self.precision)
 
     @property
     def provider(self) -> str:
@@ -117,20 +125,24 @@ class AspectEncoder:
                 "dimension"
             )
 
-    def _shares(self, graph_sha256: str, space: EncoderSpace, device: Device) -> bool:
-        own = (self.adapter.description.graph_sha256, self.space, self._device)
-        return own == (graph_sha256, space, device)
+    @property
+    def _shared(self) -> tuple[str, EncoderSpace, Device]:
+        """What must be the same for a session to be shared."""
+        return self.adapter.description.graphs[self.precision].sha256, self.space, self._device
 
 
 def load_adapter(
     name_or_path: str,
     *,
+    precision: Precision | None = None,
     device: str = "cpu",
     threads: int | None = None,
     beside: AspectEncoder | None = None,
 ) -> AspectEncoder:
     """Start an adapter by name (`adapter_names`) or folder; the arguments are `AspectEncoder`'s."""
-    return AspectEncoder(find_adapter(name_or_path), device=device, threads=threads, beside=beside)
+    return AspectEncoder(
+        find_adapter(name_or_path), precision=precision, device=device, threads=threads, beside=beside
+    )
 
 
 def adapters_for(space: EncoderSpace) -> list[str]:

@@ -158,8 +158,11 @@ def _tell(report: AspectReport, test: int, folder: Path) -> None:
     )
     for trained in report.trained:
         out.print("\n".join(_lines(trained)), markup=False, soft_wrap=True)
+    rounded = (
+        "" if report.rounded is None else f"; in the documents' precision {report.rounded:.4f} on average"
+    )
     out.print(
-        f"parity    {report.parity:.6f} (lowest cosine of a query's vector by ONNX and by torch)\n"
+        f"parity    {report.parity:.6f} (lowest cosine of a query's vector by ONNX and by torch){rounded}\n"
         f"the adapter is in {folder}: use it with --adapter {folder}",
         markup=False,
         soft_wrap=True,

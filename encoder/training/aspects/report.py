@@ -65,7 +65,9 @@ class AspectReport:
         device: `cpu` or `cuda`.
         seconds: of this run, by its stages; what was done before a resume isn't counted.
         trained: each file of updates.
-        parity: the lowest cosine of a query's vector by the exported adapter and by the trained model.
+        parity: the lowest cosine of a query's vector by the exported adapter in fp32 and by the model.
+        rounded: the mean cosine by the exported adapter over the documents' own rounded encoder, and by the
+            model; None where queries are encoded in fp32.
     """
 
     adapter: str
@@ -82,6 +84,7 @@ class AspectReport:
     seconds: dict[str, float]
     trained: tuple[Trained, ...]
     parity: float
+    rounded: float | None
 
     def as_dict(self) -> dict[str, Any]:
         """The report as JSON."""

@@ -94,9 +94,8 @@ def train_aspects(
         trained = time.monotonic()
         parity = export_adapter(
             {asked: tower for asked, (tower, _) in found.items()},
-            model,
             base,
-            space,
+            encoder,
             recipe,
             folder,
             name=name,
@@ -108,7 +107,7 @@ def train_aspects(
         encoder=encoder,
         space=space.id,
         base=base,
-        revision=described.revision,
+        revision=described.revision(described.usual),
         recipe=recipe,
         documents=len(learned),
         unusable=unusable,
@@ -124,7 +123,8 @@ def train_aspects(
             Trained.of(asked, described.files[described.aspects[asked[0]].file], history)
             for asked, (_, history) in found.items()
         ),
-        parity=parity,
+        parity=parity.exact,
+        rounded=parity.rounded,
     )
     (folder / REPORT_FILE).write_text(json.dumps(report.as_dict(), indent=1) + "\n")
     shutil.rmtree(state, ignore_errors=True)

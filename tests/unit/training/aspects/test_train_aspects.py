@@ -14,6 +14,7 @@ import pytest
 from trifuse.encoder import load_encoder
 from trifuse.encoder.adapters import load_adapter
 from trifuse.encoder.errors import CheckpointInvalid, TrainingInvalid
+from trifuse.encoder.onnx import quantize_graph
 from trifuse.encoder.training.aspects.given import base_of, usable
 from trifuse.encoder.training.aspects.labelled import LabelledDocument
 from trifuse.encoder.training.aspects.recipe import Recipe
@@ -151,10 +152,11 @@ def test_a_run_is_not_resumed_on_something_else(
             train_aspects(str(base), documents, recipe, tmp_path / "a", name="a", resume=True)
 
 
-def test_an_adapter_for_vectors_that_are_rounded_runs_over_the_base_in_fp32(
+def test_an_adapter_for_vectors_that_are_rounded_runs_over_both_graphs(
     base: Path, organs: list[LabelledDocument], make_bert: Callable[..., Path], tmp_path: Path
 ) -> None:
     documents = make_bert(tmp_path / "documents", name="tiny-bert-int8", precision="int8")
+    quantize_graph(base / "model.onnx", documents / "model.onnx")
     recipe = replace(RECIPE, epochs=1)
     with pytest.raises(TrainingInvalid, match=r"are rounded, so that nothing can be trained .*\(--base\)"):
         train_aspects(str(documents), organs, recipe, tmp_path / "aspects", name="organs")
@@ -163,7 +165,18 @@ def test_an_adapter_for_vectors_that_are_rounded_runs_over_the_base_in_fp32(
     )
     encoder = load_adapter(str(tmp_path / "aspects"))
     assert encoder.space == load_encoder(str(documents)).space
-    assert encoder.adapter.description.base == report.base == str(base)
+    graphs = encoder.adapter.description.graphs
+    assert {precision: graph.base for precision, graph in graphs.items()} == {
+        "fp32": str(base),
+        "int8": str(documents),
+    }
+    assert report.base == str(base)
+    assert report.rounded is not None
+    assert report.rounded >= 0.99
+    assert encoder.precision == "int8"
+    assert load_adapter(str(tmp_path / "aspects"), precision="fp32").revision != encoder.revision
+    with pytest.raises(ValueError, match="has no graph in fp16: take one of fp32, int8"):
+        load_adapter(str(tmp_path / "aspects"), precision="fp16")
 
 
 def test_a_base_of_another_kind_of_vectors_is_refused(
