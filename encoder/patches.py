@@ -67,9 +67,10 @@ def make_patch(base: bytes, target: bytes) -> bytes:
             own += target[at : at + length]
         at += length
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    with zipfile.ZipFile(file, "w") as archive:
         for name, content in ((_HEADER, msgspec.json.encode(patch)), (_LITERALS, bytes(own))):
-            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)  # of no date
+            undated = zipfile.ZipInfo(name)
+            archive.writestr(undated, content, zipfile.ZIP_DEFLATED, compresslevel=9)
     return file.getvalue()
 
 

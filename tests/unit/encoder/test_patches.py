@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trifuse.encoder.errors import ModelInvalid
@@ -48,6 +48,7 @@ def _pairs(draw: st.DrawFn) -> tuple[bytes, bytes]:
     return base, b"".join(pieces)
 
 
+@settings(deadline=None)  # it writes files
 @given(_pairs())
 def test_whatever_two_files_share_the_patch_makes_one_of_the_other(
     tmp_path_factory: pytest.TempPathFactory, pair: tuple[bytes, bytes]
