@@ -2,13 +2,12 @@
 
     python benchmarks/aspects_served.py FILE [--adapter A] [--encoder E] [--split S] [--limit N] [--json]
 
-FILE is what `trifuse aspect evaluate` takes. Its documents are put into an index as any would be: a title,
-and a text that is split into sentences and embedded. Each is asked for each aspect by its title, by what
-`trifuse search INDEX TITLE --aspect ASPECT --document ID` calls, so that each of its sentences is scored.
-Beside it stands the table without a server, from the same vectors; `differing` counts the requests in which
-another sentence came first, and `largest_gap` is the largest difference of two cosines of one sentence.
-
-Documents whose text is split otherwise without their title are left out of both, and counted.
+FILE is what `trifuse aspect evaluate` takes. Its documents are put into an index as any would be: a text that
+is split into sentences and embedded. Each is asked for each aspect by its title, which is its first sentence
+and no candidate, by what `trifuse search INDEX TITLE --aspect ASPECT --document ID --filter ...` calls: each
+other sentence is scored. Beside it stands the table without a server, from the same vectors; `differing`
+counts the requests in which another sentence came first, and `largest_gap` is the largest difference of two
+cosines of one sentence. Documents without a candidate are left out.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from typing import Any
 
 import numpy as np
 from kept_encoder import FOLDER, kept_encoder
-from nfcorpus_index import embed_all, fresh_index, services, tell
+from nfcorpus_index import embed_all, fresh_index, services
 from opensearchpy import OpenSearch
 
 from trifuse.deploy.cli.aspect_documents import of_split, read_documents
@@ -81,12 +80,9 @@ class Compared:
 
 def put(client: OpenSearch, encoder: Encoder, index: str, documents: Sequence[LabelledDocument]) -> str:
     """Make the index of the documents and that of their sentences, embedded; the latter's name."""
-    text = {"type": "text", "analyzer": "english"}
-    client.indices.create(index=index, body={"mappings": {"properties": {"title": text, "body": text}}})
-    actions = (
-        Action(op="create", index=index, id=each.id, source={"title": each.title, "body": body(each)})
-        for each in documents
-    )
+    properties = {"body": {"type": "text", "analyzer": "english"}}
+    client.indices.create(index=index, body={"mappings": {"properties": properties}})
+    actions = (Action(op="create", index=index, id=each.id, source={"body": each.text}) for each in documents)
     if refused := [item for item in bulk(client, actions).items if not item.ok]:
         raise SystemExit(f"{len(refused)} documents were refused: {refused[0].reason}")
     client.indices.refresh(index=index)
@@ -99,29 +95,6 @@ def put(client: OpenSearch, encoder: Encoder, index: str, documents: Sequence[La
         raise SystemExit("more than 10,000 sentences: take fewer documents (--limit)")
     embed_all(client, encoder, sentences, [hit["_id"] for hit in hits])
     return sentences
-
-
-def body(document: LabelledDocument) -> str:
-    """A document's text after its title."""
-    return document.text[document.candidates[0].start :] if document.candidates else ""
-
-
-def split_alike(
-    client: OpenSearch, sentences: str, documents: Sequence[LabelledDocument]
-) -> list[LabelledDocument]:
-    """The documents whose sentences in the index are those that were labelled."""
-    found: dict[str, set[tuple[int, int]]] = {}
-    asked = {"size": 10_000, "_source": ["parent_id", "start", "end"]}
-    for hit in client.search(index=sentences, body=asked)["hits"]["hits"]:
-        source = hit["_source"]
-        found.setdefault(source["parent_id"], set()).add((source["start"], source["end"]))
-    return [each for each in documents if each.candidates and found.get(each.id) == set(places(each))]
-
-
-def places(document: LabelledDocument) -> list[tuple[int, int]]:
-    """Where a document's candidates stand in its body."""
-    at = document.candidates[0].start
-    return [(each.start - at, each.end - at) for each in document.candidates]
 
 
 def compare(
@@ -143,7 +116,8 @@ def compare(
     served, offline, differing, gap = [], [], 0, 0.0
     for document, known in zip(documents, vectors, strict=True):
         first: tuple[dict[str, int], dict[str, int]] = ({}, {})
-        at = {place: number for number, place in enumerate(places(document))}
+        at = {(each.start, each.end): number for number, each in enumerate(document.candidates)}
+        after = {"range": {"start": {"gte": document.candidates[0].start}}}
         for aspect in aspects:
             response = ranker.search(
                 index,
@@ -151,6 +125,7 @@ def compare(
                 aspect=None if adapter is None else aspect,
                 adapter=None if adapter is None else adapter.name,
                 document=document.id,
+                filter=after,
                 size=len(at),
                 profile=profile,
             )
@@ -193,7 +168,8 @@ def main() -> None:
     parser.add_argument("--vectors", type=Path, default=FOLDER, help="keeps vectors of earlier runs")
     parser.add_argument("--json", action="store_true", help="machine-readable output")
     options = parser.parse_args()
-    documents = of_split(read_documents(options.file, lambda id: None), options.split)[: options.limit]
+    found = of_split(read_documents(options.file, lambda id: None), options.split)[: options.limit]
+    documents = [document for document in found if document.candidates]
     with ExitStack() as stack:
         encoder = stack.enter_context(kept_encoder(options.encoder, options.vectors))
         named = [options.adapter] if options.adapter else adapters_for(encoder.space)
@@ -202,22 +178,20 @@ def main() -> None:
         index = stack.enter_context(fresh_index(client, redis, "aspects"))
         sentences = put(client, encoder, index, documents)
         stack.callback(client.indices.delete, index=sentences)
-        alike = split_alike(client, sentences, documents)
-        tell(f"{len(alike)} of {len(documents)} documents are split as they were labelled")
         ranker = SentenceRanker(HybridRanker(client, encoder), adapters)
         aspects = [each for each in adapters[-1].aspects if each != "comparator"]
-        found = {
-            name: compare(ranker, index, adapter, encoder, alike, aspects)
+        methods = {
+            name: compare(ranker, index, adapter, encoder, documents, aspects)
             for name, adapter in {"generic": None, **{each.name: each for each in adapters}}.items()
         }
-    report(len(documents), len(alike), found, as_json=options.json)
+    report(len(documents), methods, as_json=options.json)
 
 
-def report(documents: int, alike: int, found: Mapping[str, Compared], *, as_json: bool) -> None:
+def report(documents: int, found: Mapping[str, Compared], *, as_json: bool) -> None:
     """Print what was found."""
     if as_json:
         methods: dict[str, Any] = {name: asdict(each) for name, each in found.items()}
-        print(json.dumps({"documents": documents, "compared": alike, "methods": methods}, indent=2))
+        print(json.dumps({"documents": documents, "methods": methods}, indent=2))
         return
     for name, each in found.items():
         pairs = (f"{share} {value:.1f} / {each.offline[share]:.1f}" for share, value in each.served.items())
