@@ -2,12 +2,12 @@
 
     python benchmarks/aspects_served.py FILE [--adapter A] [--encoder E] [--split S] [--limit N] [--json]
 
-FILE is what `trifuse aspect evaluate` takes. Its documents are put into an index as any would be: a text that
-is split into sentences and embedded. Each is asked for each aspect by its title, which is its first sentence
-and no candidate, by what `trifuse search INDEX TITLE --aspect ASPECT --document ID --filter ...` calls: each
-other sentence is scored. Beside it stands the table without a server, from the same vectors; `differing`
-counts the requests in which another sentence came first, and `largest_gap` is the largest difference of two
-cosines of one sentence. Documents without a candidate are left out.
+FILE is what `trifuse aspect evaluate` takes. Its documents are put into an index as any would be: texts
+that are split into sentences and embedded. Each is asked for each aspect by its title, by what `trifuse
+search INDEX TITLE --aspect ASPECT --document ID` calls, so that each of its sentences is scored. Beside it
+stands the table without a server, from the same vectors; `differing` counts the requests in which another
+sentence came first, and `largest_gap` is the largest difference of two cosines of one sentence. Documents
+of which the index has other sentences are left out of both, and `compared` counts the rest.
 """
 
 from __future__ import annotations
@@ -82,7 +82,15 @@ def put(client: OpenSearch, encoder: Encoder, index: str, documents: Sequence[La
     """Make the index of the documents and that of their sentences, embedded; the latter's name."""
     properties = {"body": {"type": "text", "analyzer": "english"}}
     client.indices.create(index=index, body={"mappings": {"properties": properties}})
-    actions = (Action(op="create", index=index, id=each.id, source={"body": each.text}) for each in documents)
+    actions = (
+        Action(
+            op="create",
+            index=index,
+            id=each.id,
+            source={"body": [sentence.text for sentence in each.candidates]},
+        )
+        for each in documents
+    )
     if refused := [item for item in bulk(client, actions).items if not item.ok]:
         raise SystemExit(f"{len(refused)} documents were refused: {refused[0].reason}")
     client.indices.refresh(index=index)
@@ -95,6 +103,17 @@ def put(client: OpenSearch, encoder: Encoder, index: str, documents: Sequence[La
         raise SystemExit("more than 10,000 sentences: take fewer documents (--limit)")
     embed_all(client, encoder, sentences, [hit["_id"] for hit in hits])
     return sentences
+
+
+def split_alike(
+    client: OpenSearch, sentences: str, documents: Sequence[LabelledDocument]
+) -> list[LabelledDocument]:
+    """The documents of which the index has each labelled sentence, and no other."""
+    found: dict[str, list[str]] = {}
+    asked = {"size": 10_000, "_source": ["parent_id", "text"], "sort": ["parent_id", "ordinal"]}
+    for hit in client.search(index=sentences, body=asked)["hits"]["hits"]:
+        found.setdefault(hit["_source"]["parent_id"], []).append(hit["_source"]["text"])
+    return [each for each in documents if found.get(each.id) == [one.text for one in each.candidates]]
 
 
 def compare(
@@ -116,8 +135,6 @@ def compare(
     served, offline, differing, gap = [], [], 0, 0.0
     for document, known in zip(documents, vectors, strict=True):
         first: tuple[dict[str, int], dict[str, int]] = ({}, {})
-        at = {(each.start, each.end): number for number, each in enumerate(document.candidates)}
-        after = {"range": {"start": {"gte": document.candidates[0].start}}}
         for aspect in aspects:
             response = ranker.search(
                 index,
@@ -125,12 +142,11 @@ def compare(
                 aspect=None if adapter is None else aspect,
                 adapter=None if adapter is None else adapter.name,
                 document=document.id,
-                filter=after,
-                size=len(at),
+                size=len(known),
                 profile=profile,
             )
             hits = response["hits"]["hits"]
-            order = [at[hit["_source"]["start"], hit["_source"]["end"]] for hit in hits]
+            order = [hit["_source"].get("item", 0) for hit in hits]
             query = (
                 encoder.encode_queries([document.title])[0]
                 if adapter is None
@@ -180,19 +196,21 @@ def main() -> None:
         stack.callback(client.indices.delete, index=sentences)
         ranker = SentenceRanker(HybridRanker(client, encoder), adapters)
         aspects = [each for each in adapters[-1].aspects if each != "comparator"]
+        alike = split_alike(client, sentences, documents)
         methods = {
-            name: compare(ranker, index, adapter, encoder, documents, aspects)
+            name: compare(ranker, index, adapter, encoder, alike, aspects)
             for name, adapter in {"generic": None, **{each.name: each for each in adapters}}.items()
         }
-    report(len(documents), methods, as_json=options.json)
+    report(len(documents), len(alike), methods, as_json=options.json)
 
 
-def report(documents: int, found: Mapping[str, Compared], *, as_json: bool) -> None:
+def report(documents: int, compared: int, found: Mapping[str, Compared], *, as_json: bool) -> None:
     """Print what was found."""
     if as_json:
         methods: dict[str, Any] = {name: asdict(each) for name, each in found.items()}
-        print(json.dumps({"documents": documents, "methods": methods}, indent=2))
+        print(json.dumps({"documents": documents, "compared": compared, "methods": methods}, indent=2))
         return
+    print(f"{compared} of {documents} documents")
     for name, each in found.items():
         pairs = (f"{share} {value:.1f} / {each.offline[share]:.1f}" for share, value in each.served.items())
         print(
