@@ -85,7 +85,7 @@ def embed_all(client: OpenSearch) -> Callable[..., SyncReport]:
             embed(client, by_space[space.encoder.id], name, field, ids)
 
         sync(client, index, enqueue)
-        client.indices.refresh(index=index)
+        client.indices.refresh(index=f"{index}*")  # its sentences as well
         return sync(client, index, lambda *_: pytest.fail("something is pending still"))
 
     return embedded
