@@ -38,7 +38,10 @@ DESCRIPTION_FILE = "trifuse.json"
 Precision = Literal["fp32", "fp16", "int8"]
 _Count = Annotated[int, Meta(ge=1)]
 _File = Annotated[str, Meta(pattern=r"^$|^[A-Za-z0-9][A-Za-z0-9._-]*\.onnx$")]
-_Name = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
+NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]{0,63}$"
+"""What a model's name may be."""
+
+_Name = Annotated[str, Meta(pattern=NAME_PATTERN)]
 
 
 class ModelDescription(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -103,6 +103,8 @@ tune.register(app)
 
 def main() -> None:
     """Run the command line; whatever is no fault of the code ends it with one sentence and status 1."""
+    if sys.stdout is None:  # closed by the shell (>&-)
+        _end("there is nowhere to write to: stdout is closed")
     if isinstance(sys.stdout, io.TextIOWrapper):  # what the terminal's encoding lacks is written as escapes
         sys.stdout.reconfigure(errors="backslashreplace")
     try:

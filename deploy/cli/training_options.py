@@ -13,7 +13,7 @@ import typer
 
 from trifuse.deploy.cli.common import MOST_SEED
 from trifuse.encoder.adapter_files import ADAPTER_FILE
-from trifuse.encoder.description import DESCRIPTION_FILE
+from trifuse.encoder.description import DESCRIPTION_FILE, NAME_PATTERN
 from trifuse.encoder.errors import TrainingMissing
 
 _Recipe = TypeVar("_Recipe", bound=Any)
@@ -21,10 +21,22 @@ _Recipe = TypeVar("_Recipe", bound=Any)
 RECIPE = {"rich_help_panel": "How to train (without: the recipe's)"}
 DATA = {"rich_help_panel": "What to learn from"}
 
+
+def _checked_name(given: str | None) -> str | None:
+    """The name; wrong usage where no model can have it: said before the training, not after it."""
+    if given is not None and not re.fullmatch(NAME_PATTERN, given):
+        raise typer.BadParameter(f"{given!r}: expected lower-case letters, digits, `.`, `_` and `-`")
+    return given
+
+
 OutOption = Annotated[Path, typer.Option("--out", file_okay=False, help="The folder to put the model in.")]
 NameOption = Annotated[
     str | None,
-    typer.Option("--name", help="The model's name, part of its space's id. Without it: the folder's."),
+    typer.Option(
+        "--name",
+        help="The model's name, part of its space's id. Without it: the folder's.",
+        callback=_checked_name,
+    ),
 ]
 CheckpointOption = Annotated[
     str,

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from safetensors import SafetensorError
 from transformers import AutoModel, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
@@ -106,9 +105,29 @@ def _pretrained(path: Path, tokenizer_file: Path) -> Checkpoint:
         tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
         transformer = AutoModel.from_pretrained(path, local_files_only=True, dtype="float32")
         tokenizer.backend_tokenizer.save(str(tokenizer_file))
-    except (OSError, ValueError, AttributeError, ImportError, RuntimeError, SafetensorError) as error:
-        raise CheckpointInvalid(f"{path} can't be loaded as a checkpoint: {error}") from error
+    except Exception as error:  # a damaged file may raise anything
+        raise CheckpointInvalid(f"{path} can't be loaded as a checkpoint: {error!r}") from error
+    _require_suited(path, tokenizer, transformer)
     if hasattr(transformer, "pooler"):
         transformer.pooler = None
     positions = int(getattr(transformer.config, "max_position_embeddings", 512)) - first_position(transformer)
     return Checkpoint(transformer, tokenizer_file, str(tokenizer.sep_token or ""), positions)
+
+
+def _require_suited(path: Path, tokenizer: Any, transformer: Any) -> None:
+    """Refuse a tokenizer that isn't the transformer's own.
+
+    Raises:
+        CheckpointInvalid: naming the folder.
+    """
+    tokens = tokenizer.get_vocab()
+    if len(tokens) <= len(tokenizer.all_special_tokens):
+        raise CheckpointInvalid(
+            f"{path} has no tokenizer: put the tokenizer.json, or the vocab.txt, of the checkpoint into it"
+        )
+    rows, last = transformer.get_input_embeddings().num_embeddings, max(tokens.values())
+    if last >= rows:
+        raise CheckpointInvalid(
+            f"the tokenizer in {path} has a token of number {last}, but the transformer {rows} rows: give "
+            "the tokenizer that it was trained with"
+        )

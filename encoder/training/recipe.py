@@ -7,6 +7,7 @@ takes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -63,15 +64,27 @@ class Recipe:
 
 
 def require_least(recipe: Any, least: Mapping[str, float]) -> None:
-    """Refuse a recipe of which a number is less than it may be; None stands for the checkpoint's own.
+    """Refuse a recipe of which a number is less than it may be, or no number; None is the checkpoint's own.
 
     Raises:
         TrainingInvalid: naming the number.
     """
     for name, lowest in least.items():
         value = getattr(recipe, name)
-        if value is not None and not value >= lowest:
-            raise TrainingInvalid(f"{name}={value}: a recipe needs {lowest} at least")
+        if value is not None and not lowest <= value < math.inf:
+            raise TrainingInvalid(f"{name}={value}: a recipe needs {lowest} at least, and a finite number")
+
+
+def require_finite(loss: float, step: int) -> None:
+    """Refuse a training that has left what numbers can hold: nothing would come of the steps to follow.
+
+    Raises:
+        TrainingInvalid: naming the step.
+    """
+    if not math.isfinite(loss):
+        raise TrainingInvalid(
+            f"the loss is {loss} at step {step}: the training diverged; give a lower learning rate"
+        )
 
 
 def require_reached(warmup_steps: int, steps: int) -> None:

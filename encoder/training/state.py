@@ -86,7 +86,8 @@ class SavedState:
         """Write a state; it has its name only once it is whole, and the ones before it are removed then."""
         target = self._folder / f"step-{self._history.steps:07d}"
         new = target.with_suffix(".new")
-        self._accelerator.save_state(str(new))
+        with written(new):
+            self._accelerator.save_state(str(new))
         self._accelerator.wait_for_everyone()
         if self._accelerator.is_main_process:
             (new / RECIPE_FILE).write_text(json.dumps(self._recipe, indent=2) + "\n")
@@ -147,6 +148,19 @@ def undamaged(state: Path) -> Iterator[None]:
         raise CheckpointInvalid(
             f"{state} is damaged ({type(error).__name__}): delete it, and do the same again with --resume"
         ) from error
+
+
+@contextmanager
+def written(path: Path) -> Iterator[None]:
+    """What torch and safetensors raise of a full disk, as what Python does.
+
+    Raises:
+        OSError: naming the path.
+    """
+    try:
+        yield
+    except (RuntimeError, SafetensorError) as error:
+        raise OSError(f"{path} can't be written ({str(error).splitlines()[0]})") from error
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from trifuse.encoder.errors import TrainingInvalid
 from trifuse.encoder.training.batches import Batch, Batcher
 from trifuse.encoder.training.examples import Example, Known, cut_into
 from trifuse.encoder.training.losses import in_batch_nll, triplet
-from trifuse.encoder.training.recipe import Recipe
+from trifuse.encoder.training.recipe import Recipe, require_finite
 from trifuse.encoder.training.schedule import learning_rate_factor
 from trifuse.encoder.training.state import History, SavedState
 from trifuse.encoder.training.towers import Towers, segments
@@ -113,6 +113,7 @@ def train_towers(
         optimizer.zero_grad()
         shown: Tensor = accelerator.reduce(torch.stack([loss.detach(), right]), "mean")
         history.add(*shown.tolist())
+        require_finite(history.loss[-1], history.steps)
         if on_step is not None and accelerator.is_main_process:
             on_step(Step(history.steps, history.loss[-1], history.accuracy[-1], time.monotonic() - started))
         if history.steps % save_every == 0 and history.steps < recipe.steps:

@@ -23,6 +23,7 @@ from torch.nn import functional
 from trifuse.encoder.errors import TrainingInvalid
 from trifuse.encoder.templates import clean_text
 from trifuse.encoder.tokens import TextTokenizer
+from trifuse.encoder.training.recipe import require_finite
 from trifuse.encoder.training.schedule import learning_rate_factor
 from trifuse.encoder.training.state import History, SavedState
 from trifuse.encoder.training.trial2vec.examples import minibatches
@@ -165,6 +166,7 @@ def train_words(
         schedule.step()
         optimizer.zero_grad()
         history.add(float(accelerator.reduce(loss.detach(), "mean")), 0.0)
+        require_finite(history.loss[-1], history.steps)
         if on_step is not None and accelerator.is_main_process:
             on_step(history.steps, steps, history.loss[-1])
         if history.steps % save_every == 0 and history.steps < steps:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from trifuse.encoder.errors import TrainingInvalid
+from trifuse.encoder.errors import CheckpointInvalid, TrainingInvalid
 from trifuse.encoder.parts import Part
 from trifuse.encoder.training.towers import first_position, segments
 from trifuse.encoder.training.trial2vec.attention import Form, PartsAttention, unit
@@ -41,6 +41,7 @@ class Trial2Vec(nn.Module):
     Raises:
         TrainingInvalid: there is no such dimension, the parts name two contexts or none but one, or the
             backbone has no positions for so long a part.
+        CheckpointInvalid: the backbone has no positions at all.
     """
 
     def __init__(
@@ -58,6 +59,11 @@ class Trial2Vec(nn.Module):
             raise TrainingInvalid(
                 f"parts {', '.join(part.name for part in parts) or '()'}: expected a key attribute at least, "
                 "and one context at most"
+            )
+        if not hasattr(backbone.config, "max_position_embeddings"):
+            raise CheckpointInvalid(
+                f"a {type(backbone).__name__} has no positions of its own, by which parts are set apart: "
+                "give a BERT, or one of its kind"
             )
         positions = int(backbone.config.max_position_embeddings) - first_position(backbone)
         for part in parts:

@@ -106,6 +106,7 @@ _LEAST: dict[str, float] = {
     "learning_rate": 0,
     "weight_decay": 0,
     "trained_layers": 0,
+    "dim": 1,
     "key_tokens": 3,
     "context_tokens": 3,
     "dropout": 0,

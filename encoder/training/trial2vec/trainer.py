@@ -12,6 +12,7 @@ from accelerate import Accelerator
 from accelerate.utils import broadcast, set_seed
 from torch import Tensor
 
+from trifuse.encoder.training.recipe import require_finite
 from trifuse.encoder.training.schedule import learning_rate_factor
 from trifuse.encoder.training.state import SavedState
 from trifuse.encoder.training.trial2vec.contrast import AsTensors, Contrast, losses_of
@@ -131,6 +132,7 @@ def train_contrast(
             strict=True,
         ):
             series.append(value)
+        require_finite(history.loss[-1], history.steps)
         if dev is not None and (history.steps % recipe.dev_every == 0 or history.steps == recipe.steps):
             history.dev.append([history.steps, _score(dev, accelerator)])
             if history.best_step == history.steps:

@@ -16,7 +16,7 @@ from accelerate.utils import set_seed
 
 from trifuse.encoder.errors import CheckpointInvalid
 from trifuse.encoder.training.checkpoints import Checkpoint
-from trifuse.encoder.training.state import undamaged
+from trifuse.encoder.training.state import undamaged, written
 from trifuse.encoder.training.trial2vec.cache import backbone_key
 from trifuse.encoder.training.trial2vec.examples import TrialParts
 from trifuse.encoder.training.trial2vec.mlm import Windows, train_words
@@ -110,5 +110,6 @@ def _keep(path: Path, learned: dict[str, Any]) -> None:
     """Write what was learned; the file has its name only once it is whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_suffix(".new")
-    torch.save(learned, new)
+    with written(new):
+        torch.save(learned, new)
     new.replace(path)

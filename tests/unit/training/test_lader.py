@@ -132,3 +132,38 @@ def test_a_checkpoint_in_the_older_layout(bert: Callable[..., Any], tmp_path: Pa
         tokenizer = Tokenizer.from_file(str(start.tokenizer))
         assert tokenizer.encode("Hearts [SEP] lung").ids == [2, 5, 6, 3, 7, 3]
         assert vectors_of(start.transformer, tokens).equal(vectors_of(plain, tokens))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("config.json", "[]"),
+        ("tokenizer.json", "{}"),
+        ("tokenizer.json", '{"added_tokens": []}'),
+        ("config.json", "{"),
+    ],
+)
+def test_files_of_a_checkpoint_that_are_none(checkpoint: Path, name: str, content: str) -> None:
+    from trifuse.encoder.training import open_checkpoint
+
+    (checkpoint / name).write_text(content)
+    with (
+        pytest.raises(CheckpointInvalid, match="can't be loaded as a checkpoint"),
+        open_checkpoint(str(checkpoint)),
+    ):
+        pass
+
+
+def test_a_checkpoint_without_a_tokenizer_of_its_own(checkpoint: Path) -> None:
+    """A token that the transformer has no row for; then no words at all, which transformers makes up."""
+    from trifuse.encoder.training import open_checkpoint
+
+    words = json.loads((checkpoint / "tokenizer.json").read_text())
+    words["model"]["vocab"]["heart"] = 5000
+    (checkpoint / "tokenizer.json").write_text(json.dumps(words))
+    with pytest.raises(CheckpointInvalid, match="a token of number 5000"), open_checkpoint(str(checkpoint)):
+        pass
+    (checkpoint / "tokenizer.json").unlink()
+    (checkpoint / "tokenizer_config.json").unlink()
+    with pytest.raises(CheckpointInvalid, match="has no tokenizer"), open_checkpoint(str(checkpoint)):
+        pass

@@ -178,6 +178,8 @@ def test_what_is_wrong_usage(run: Callable[..., Any], trials: Path, tmp_path: Pa
     nowhere = run("--trials", tmp_path / "nowhere", "--out", tmp_path / "model")
     assert nowhere.exit_code == 2
     assert run("--out", tmp_path / "model").exit_code == 2
+    for name in ("../up", "A name", ""):
+        assert run("--trials", trials, "--out", tmp_path / "model", "--name", name).exit_code == 2
     (tmp_path / "begun" / "state").mkdir(parents=True)
     begun = run("--trials", trials, "--out", tmp_path / "begun")
     assert begun.exit_code == 2

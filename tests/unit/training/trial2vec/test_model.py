@@ -288,3 +288,15 @@ def test_what_the_model_cant_have(bert: Callable[..., Any]) -> None:
             Trial2Vec(bert(), parts)
     with pytest.raises(TrainingInvalid, match="part 'title' has max_tokens 65, the backbone 64"):
         Trial2Vec(bert(), (Part(name="title", max_tokens=65),))
+
+
+def test_a_backbone_without_positions_of_its_own() -> None:
+    """A T5 knows distances alone."""
+    from transformers import T5Config, T5EncoderModel
+
+    from trifuse.encoder.errors import CheckpointInvalid
+    from trifuse.encoder.training.trial2vec import PARTS, Trial2Vec
+
+    tiny = T5Config(vocab_size=20, d_model=32, d_kv=16, d_ff=32, num_layers=1, num_heads=2)
+    with pytest.raises(CheckpointInvalid, match="a T5EncoderModel has no positions"):
+        Trial2Vec(T5EncoderModel(tiny), PARTS)

@@ -29,6 +29,9 @@ def test_the_defaults_are_the_papers() -> None:
     [
         ({"steps": 0}, "steps=0: a recipe needs 1 at least"),
         ({"batch": 1}, "batch=1: a recipe needs 2"),
+        ({"dim": 0}, "dim=0: a recipe needs 1"),
+        ({"learning_rate": float("inf")}, "learning_rate=inf: .* a finite number"),
+        ({"local_weight": float("nan")}, "local_weight=nan: .* a finite number"),
         ({"temperature": 0.0}, "temperature=0.0"),
         ({"learning_rate": float("nan")}, "learning_rate=nan"),
         ({"trained_layers": -1}, "trained_layers=-1"),

@@ -184,3 +184,32 @@ def test_a_folder_that_cant_be_written_to_is_said_before_the_work(
         with pytest.raises(PermissionError):
             train(recipe(), folder=closed, progress=seen.append)
     assert not seen
+
+
+@pytest.mark.parametrize(("stage", "option"), [("words", "mlm_learning_rate"), ("trials", "learning_rate")])
+def test_a_training_that_diverges_is_ended(
+    train: Callable[..., Any], recipe: Callable[..., Any], stage: str, option: str
+) -> None:
+    from trifuse.encoder.errors import TrainingInvalid
+
+    chosen = recipe(steps=8, trained_layers=None, mlm_epochs=8, mlm_batch=4, **{option: 1e30})
+    seen: list[str] = []
+    with pytest.raises(TrainingInvalid, match="diverged; give a lower learning rate"):
+        train(chosen, progress=lambda so_far: seen.append(so_far.stage))
+    assert (seen[-1] if seen else "words") == stage
+
+
+def test_a_full_disk_is_said_to_be(
+    train: Callable[..., Any], recipe: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What torch raises of one, at the first state and at what masked words have taught."""
+    import torch
+
+    def full(*_: Any, **__: Any) -> None:
+        raise RuntimeError("[enforce fail at inline_container.cc:671] . unexpected pos 22848 vs 22736")
+
+    monkeypatch.setattr(torch, "save", full)
+    with pytest.raises(OSError, match=r"step-0000002\.new can't be written"):
+        train(recipe(steps=4))
+    with pytest.raises(OSError, match=r"words\.new can't be written"):
+        train(recipe(steps=4, mlm_epochs=1, mlm_batch=99))
