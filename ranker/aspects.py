@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, cast
 
 from trifuse.encoder.aspects import require_aspect
 from trifuse.encoder.errors import SpaceMismatch
@@ -64,7 +64,7 @@ class Adapters:
         elif given is not None and not hasattr(given, "encode_queries"):
             self._load = given
         elif given is not None:
-            self._given = [given]  # type: ignore[list-item]
+            self._given = [cast(AspectEncoder, given)]
 
     def of(self, space: EncoderSpace, aspect: str, *, name: str | None = None) -> AspectEncoder:
         """The first adapter for the vectors of a space that knows the aspect.
@@ -80,9 +80,8 @@ class Adapters:
         adapters = self._of_space(space)
         found = [each for each in adapters if name in (None, each.name)]
         if adapters and not found:
-            raise BodyError(
-                f"no adapter {name!r} is at hand: there is {_listed(each.name for each in adapters)}"
-            )
+            there = ", ".join(sorted({each.name for each in adapters}))
+            raise BodyError(f"no adapter {name!r} is at hand: there is {there}")
         fitting = [each for each in found if each.space.as_dict() == space.as_dict()]
         if not fitting:
             raise SpaceMismatch(_no_adapter(space, found))
@@ -95,10 +94,6 @@ class Adapters:
         if space not in self._loaded:
             self._loaded[space] = self._load(space)
         return self._loaded[space]
-
-
-def _listed(names: Any) -> str:
-    return ", ".join(sorted(set(names)))
 
 
 def _no_adapter(space: EncoderSpace, found: Sequence[AspectEncoder]) -> str:
