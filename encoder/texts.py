@@ -36,9 +36,12 @@ def as_text(value: Any) -> str:
             raise Unusable("the text is empty" if not value.strip() else "the text has no readable character")
         return text
     if isinstance(value, Real) and not isinstance(value, bool):
-        if not math.isfinite(value):
+        if not (isinstance(value, int) or math.isfinite(value)):
             raise Unusable(f"{value} is not a text")
-        return str(value)
+        try:
+            return str(value)
+        except ValueError:  # Python writes no whole number of more than 4,300 digits
+            raise Unusable("a number of thousands of digits is not a text") from None
     if value is None:
         raise Unusable("there is no text (None)")
     raise Unusable(f"a {type(value).__name__} is not a text, expected a string")

@@ -113,6 +113,7 @@ def test_e5_a_text_of_many_characters_and_few_tokens_is_cut_before_it_is_tokenis
         (None, "None"),
         (math.nan, "nan is not a text"),
         (math.inf, "inf is not a text"),
+        pytest.param(10**5000, "a number of thousands of digits", id="10**5000"),
         (["a"], "a list is not a text"),
         (True, "a bool is not a text"),
         (b"a", "a bytes is not a text"),
@@ -133,6 +134,7 @@ def test_e6_rejected_with_the_reason_and_the_rest_goes_on(tiny, value, reason) -
     [
         (3.14, "3.14"),
         (7, "7"),
+        pytest.param(10**400, "1" + "0" * 400, id="10**400"),
         (np.int64(7), "7"),
         ("a\ud800 \x00b", "a b"),
         ("a\r\n\tb ", "a b"),
