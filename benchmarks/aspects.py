@@ -47,7 +47,8 @@ def ways(options: argparse.Namespace, base: Encoder) -> dict[str, list[Ask]]:
     """Method to its ways of asking, one a seed."""
     adapters: list[AspectEncoder] = []
     for name in options.adapter or ():
-        adapters.append(load_adapter(name, beside=adapters[-1] if adapters else None))
+        beside = adapters[-1] if adapters else None
+        adapters.append(load_adapter(name, precision=options.precision, beside=beside))
         adapters[-1].adapter.require_space(base.space)
     instructions = adapters[0].adapter.description.instructions if adapters else INSTRUCTIONS
     found = {"generic": [generic(base)], "instruction": [instructed(base, instructions)]}
@@ -172,6 +173,9 @@ def main() -> None:
     parser.add_argument("--adapter", action="append", help="an adapter for it; one a seed, repeatable")
     parser.add_argument(
         "--only", action="append", choices=("generic", "instruction", LORA), help="repeatable"
+    )
+    parser.add_argument(
+        "--precision", choices=("fp32", "int8"), help="of the adapters' graph; else the usual"
     )
     parser.add_argument("--cache", type=Path, default=FOLDER, help="where vectors are kept")
     parser.add_argument("--json", action="store_true", help="JSON on stdout")

@@ -51,7 +51,7 @@ def split_documents(documents: Iterable[LabelledDocument], *, noisy: bool = True
         elif part == "train" and _is_dev(document.id):
             part = "dev"
         parts[part].append(document)
-    return Splits(*(tuple(parts[part]) for part in ("train", "dev", "test")), dict(left_out))
+    return Splits(tuple(parts["train"]), tuple(parts["dev"]), tuple(parts["test"]), dict(left_out))
 
 
 def _is_dev(document: str) -> bool:
