@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -67,14 +67,20 @@ class AskedDocuments:
     ) -> None:
         self.documents, self.aspects = documents, tuple(aspects)
         self._vectors, self._recipe = vectors, recipe
-        self._queries = self._lower(tower, tokenizer, segments)
+        titles = [document.title for document in documents]
+        self._queries = self._lower(titles, tower, tokenizer, segments)
+        self._bare = self._lower([""], tower, tokenizer, segments)
 
     def __len__(self) -> int:
         return len(self.documents)
 
-    def requests(self, chosen: Sequence[int]) -> Requests:
-        """The tensors of some documents."""
-        queries = [query for place in chosen for query in self._of(place)]
+    def requests(self, chosen: Sequence[int], bare: Collection[int] = ()) -> Requests:
+        """The tensors of some documents.
+
+        Args:
+            bare: those of them that are asked without their titles.
+        """
+        queries = [query for place in chosen for query in (self._bare if place in bare else self._of(place))]
         documents = [self.documents[place] for place in chosen]
         candidates = [[self._vectors[each.text] for each in document.candidates] for document in documents]
         weights = [
@@ -93,16 +99,20 @@ class AskedDocuments:
             weights=torch.nn.utils.rnn.pad_sequence(list(map(torch.tensor, weights)), batch_first=True),
         )
 
-    def epoch(self, number: int) -> Iterator[list[int]]:
-        """The minibatches of an epoch: always the same for the same seed."""
+    def epoch(self, number: int) -> Iterator[tuple[list[int], set[int]]]:
+        """The minibatches of an epoch, and which of their documents are asked without their titles.
+
+        They are always the same for the same seed.
+        """
         draw = np.random.default_rng([self._recipe.seed, number])
         order = draw.permutation(len(self)).tolist()
         size, batches = self._recipe.batch, []
         for start in range(0, len(order), size * _BUCKET):
             bucket = sorted(order[start : start + size * _BUCKET], key=self._length)
             batches += [bucket[at : at + size] for at in range(0, len(bucket), size)]
+        bare = set(np.flatnonzero(draw.random(len(self)) < self._recipe.without_title).tolist())
         for place in draw.permutation(len(batches)):
-            yield batches[place]
+            yield batches[place], bare.intersection(batches[place])
 
     def by_length(self) -> Iterator[list[int]]:
         """All documents once, in minibatches of like length."""
@@ -116,11 +126,13 @@ class AskedDocuments:
     def _length(self, place: int) -> int:
         return max(map(len, self._of(place)))
 
-    def _lower(self, tower: QueryTower, tokenizer: TextTokenizer, segments: bool) -> list[Tensor]:
+    def _lower(
+        self, titles: Sequence[str], tower: QueryTower, tokenizer: TextTokenizer, segments: bool
+    ) -> list[Tensor]:
         """(length, width) float16 of each query: half the memory, and far less off than dropout."""
         texts = [
-            clean_text(aspect_query(document.title, aspect, self._recipe.instructions))
-            for document in self.documents
+            clean_text(aspect_query(title, aspect, self._recipe.instructions))
+            for title in titles
             for aspect in self.aspects
         ]
         rows, _ = tokenizer.tokenize(texts)

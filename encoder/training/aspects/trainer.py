@@ -12,7 +12,7 @@ import torch
 from accelerate import Accelerator
 from torch import Tensor, nn
 
-from trifuse.encoder.training.aspects.asked import AskedDocuments
+from trifuse.encoder.training.aspects.asked import AskedDocuments, Requests
 from trifuse.encoder.training.aspects.dev import DevScores, dev_scores, scores_of
 from trifuse.encoder.training.aspects.losses import answer_loss
 from trifuse.encoder.training.aspects.model import QueryTower
@@ -115,9 +115,9 @@ def train_adapter(
     started = time.monotonic()
     while history.steps < steps:
         epoch, done = divmod(history.steps, batches)
-        for chosen in list(asked.epoch(epoch))[done:]:
+        for chosen, bare in list(asked.epoch(epoch))[done:]:
             tower.train()
-            loss = _loss(tower, asked, chosen, recipe, accelerator)
+            loss = _loss(tower, asked.requests(chosen, bare), recipe, accelerator)
             accelerator.backward(loss)
             nn.utils.clip_grad_norm_(trained.parameters(), _LONGEST_GRADIENT)
             optimizer.step()
@@ -139,10 +139,7 @@ def train_adapter(
     return history
 
 
-def _loss(
-    tower: QueryTower, asked: AskedDocuments, chosen: list[int], recipe: Recipe, accelerator: Accelerator
-) -> Tensor:
-    requests = asked.requests(chosen)
+def _loss(tower: QueryTower, requests: Requests, recipe: Recipe, accelerator: Accelerator) -> Tensor:
     device = accelerator.device
     hidden, present, candidates, sentences, weights = (each.to(device) for each in requests)
     with accelerator.autocast():
