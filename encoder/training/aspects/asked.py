@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,19 +24,27 @@ _BUCKET = 16
 """So many minibatches are drawn together and sorted by length, so that little is padded."""
 
 
-class Requests(NamedTuple):
-    """Some documents, each asked for every aspect.
+class Queries(NamedTuple):
+    """Some documents' queries, one for every aspect.
 
     Args:
         hidden: (documents × aspects, length, width): queries, as far as nothing is trained.
         present: (documents × aspects, length) bool: the tokens that there are.
+    """
+
+    hidden: Tensor
+    present: Tensor
+
+
+class Answers(NamedTuple):
+    """Some documents' sentences, and which of them answer.
+
+    Args:
         candidates: (documents, sentences, dim): the documents' vectors.
         sentences: (documents × aspects, sentences) bool: the sentences that there are.
         weights: (documents × aspects, sentences): how much each is an answer.
     """
 
-    hidden: Tensor
-    present: Tensor
     candidates: Tensor
     sentences: Tensor
     weights: Tensor
@@ -67,20 +75,19 @@ class AskedDocuments:
     ) -> None:
         self.documents, self.aspects = documents, tuple(aspects)
         self._vectors, self._recipe = vectors, recipe
-        titles = [document.title for document in documents]
-        self._queries = self._lower(titles, tower, tokenizer, segments)
-        self._bare = self._lower([""], tower, tokenizer, segments)
+        self._queries = self._lower(tower, tokenizer, segments)
 
     def __len__(self) -> int:
         return len(self.documents)
 
-    def requests(self, chosen: Sequence[int], bare: Collection[int] = ()) -> Requests:
-        """The tensors of some documents.
+    def queries(self, chosen: Sequence[int]) -> Queries:
+        """The queries of some documents."""
+        rows = [query for place in chosen for query in self._of(place)]
+        hidden = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+        return Queries(hidden.float(), _filled([len(row) for row in rows], hidden.shape[1]))
 
-        Args:
-            bare: those of them that are asked without their titles.
-        """
-        queries = [query for place in chosen for query in (self._bare if place in bare else self._of(place))]
+    def answers(self, chosen: Sequence[int]) -> Answers:
+        """The sentences of some documents."""
         documents = [self.documents[place] for place in chosen]
         candidates = [[self._vectors[each.text] for each in document.candidates] for document in documents]
         weights = [
@@ -88,10 +95,7 @@ class AskedDocuments:
             for document in documents
             for aspect in self.aspects
         ]
-        hidden = torch.nn.utils.rnn.pad_sequence(queries, batch_first=True)
-        return Requests(
-            hidden=hidden.float(),
-            present=_filled([len(query) for query in queries], hidden.shape[1]),
+        return Answers(
             candidates=torch.nn.utils.rnn.pad_sequence(
                 [torch.from_numpy(np.array(some)) for some in candidates], batch_first=True
             ),
@@ -99,20 +103,16 @@ class AskedDocuments:
             weights=torch.nn.utils.rnn.pad_sequence(list(map(torch.tensor, weights)), batch_first=True),
         )
 
-    def epoch(self, number: int) -> Iterator[tuple[list[int], set[int]]]:
-        """The minibatches of an epoch, and which of their documents are asked without their titles.
-
-        They are always the same for the same seed.
-        """
+    def epoch(self, number: int) -> Iterator[list[int]]:
+        """The minibatches of an epoch: always the same for the same seed."""
         draw = np.random.default_rng([self._recipe.seed, number])
         order = draw.permutation(len(self)).tolist()
         size, batches = self._recipe.batch, []
         for start in range(0, len(order), size * _BUCKET):
             bucket = sorted(order[start : start + size * _BUCKET], key=self._length)
             batches += [bucket[at : at + size] for at in range(0, len(bucket), size)]
-        bare = set(np.flatnonzero(draw.random(len(self)) < self._recipe.without_title).tolist())
         for place in draw.permutation(len(batches)):
-            yield batches[place], bare.intersection(batches[place])
+            yield batches[place]
 
     def by_length(self) -> Iterator[list[int]]:
         """All documents once, in minibatches of like length."""
@@ -126,13 +126,11 @@ class AskedDocuments:
     def _length(self, place: int) -> int:
         return max(map(len, self._of(place)))
 
-    def _lower(
-        self, titles: Sequence[str], tower: QueryTower, tokenizer: TextTokenizer, segments: bool
-    ) -> list[Tensor]:
+    def _lower(self, tower: QueryTower, tokenizer: TextTokenizer, segments: bool) -> list[Tensor]:
         """(length, width) float16 of each query: half the memory, and far less off than dropout."""
         texts = [
-            clean_text(aspect_query(title, aspect, self._recipe.instructions))
-            for title in titles
+            clean_text(aspect_query(document.title, aspect, self._recipe.instructions))
+            for document in self.documents
             for aspect in self.aspects
         ]
         rows, _ = tokenizer.tokenize(texts)

@@ -39,18 +39,16 @@ def dev_scores(tower: QueryTower, asked: AskedDocuments) -> DevScores:
     device = next(tower.parameters()).device
     firsts: dict[int, list[int]] = {}
     for chosen in asked.by_length():
-        requests = asked.requests(chosen)
-        scores = scores_of(
-            tower, requests.hidden.to(device), requests.present.to(device), requests.candidates.to(device)
-        ).cpu()
-        best = scores.masked_fill(~requests.sentences, -torch.inf).argmax(1)
+        answers = asked.answers(chosen)
+        hidden, present = (each.to(device) for each in asked.queries(chosen))
+        scores = scores_of(tower.upper(hidden, present), answers.candidates.to(device)).cpu()
+        best = scores.masked_fill(~answers.sentences, -torch.inf).argmax(1)
         firsts.update(zip(chosen, best.view(len(chosen), -1).tolist(), strict=True))
     return shares([(asked.documents[place], first) for place, first in firsts.items()], asked.aspects)
 
 
-def scores_of(tower: QueryTower, hidden: Tensor, present: Tensor, candidates: Tensor) -> Tensor:
-    """(documents × aspects, sentences): inner products of each request and its document's sentences."""
-    queries = tower.upper(hidden, present)
+def scores_of(queries: Tensor, candidates: Tensor) -> Tensor:
+    """(documents × aspects, sentences): inner products of each query and its document's sentences."""
     of = queries.view(len(candidates), -1, queries.shape[-1])
     return (of @ candidates.transpose(1, 2).to(of.dtype)).flatten(0, 1)
 

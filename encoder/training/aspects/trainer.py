@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,11 +13,12 @@ import torch
 from accelerate import Accelerator
 from torch import Tensor, nn
 
-from trifuse.encoder.training.aspects.asked import AskedDocuments, Requests
+from trifuse.encoder.training.aspects.asked import Answers, AskedDocuments, Queries
 from trifuse.encoder.training.aspects.dev import DevScores, dev_scores, scores_of
-from trifuse.encoder.training.aspects.losses import answer_loss
+from trifuse.encoder.training.aspects.losses import among_all, answer_loss
 from trifuse.encoder.training.aspects.model import QueryTower
 from trifuse.encoder.training.aspects.recipe import Recipe
+from trifuse.encoder.training.recipe import require_finite
 from trifuse.encoder.training.schedule import learning_rate_factor
 from trifuse.encoder.training.state import Described, SavedState
 
@@ -94,6 +96,7 @@ def train_adapter(
 
     Raises:
         CheckpointInvalid: the state is of another recipe, or of other documents.
+        TrainingInvalid: the training diverged.
     """
     batches = ceil(len(asked) / recipe.batch)
     steps = recipe.epochs * batches
@@ -115,15 +118,16 @@ def train_adapter(
     started = time.monotonic()
     while history.steps < steps:
         epoch, done = divmod(history.steps, batches)
-        for chosen, bare in list(asked.epoch(epoch))[done:]:
+        for chosen in list(asked.epoch(epoch))[done:]:
             tower.train()
-            loss = _loss(tower, asked.requests(chosen, bare), recipe, accelerator)
+            loss = _loss(tower, asked.queries(chosen), asked.answers(chosen), recipe, accelerator)
             accelerator.backward(loss)
             nn.utils.clip_grad_norm_(trained.parameters(), _LONGEST_GRADIENT)
             optimizer.step()
             schedule.step()
             optimizer.zero_grad()
             history.loss.append(loss.item())
+            require_finite(history.loss[-1], history.steps)
             if history.steps % batches == 0 and dev is not None:
                 history.dev.append(list(dev_scores(tower, dev)))
                 if history.best_epoch == epoch + 1:
@@ -139,18 +143,26 @@ def train_adapter(
     return history
 
 
-def _loss(tower: QueryTower, requests: Requests, recipe: Recipe, accelerator: Accelerator) -> Tensor:
+def _loss(
+    tower: QueryTower,
+    queries: Queries,
+    answers: Answers,
+    recipe: Recipe,
+    accelerator: Accelerator,
+) -> Tensor:
     device = accelerator.device
-    hidden, present, candidates, sentences, weights = (each.to(device) for each in requests)
+    hidden, present = (each.to(device) for each in queries)
+    candidates, sentences, weights = (each.to(device) for each in answers)
     with accelerator.autocast():
-        scores = scores_of(tower, hidden, present, candidates)
-    return answer_loss(
-        scores.float(),
-        weights,
-        sentences,
-        temperature=recipe.temperature,
-        mixed_request=recipe.mixed_request,
-    )
+        vectors = tower.upper(hidden, present)
+        scores = scores_of(vectors, candidates)
+        of_all = vectors @ candidates.flatten(0, 1).T.to(vectors.dtype)
+    loss = partial(answer_loss, temperature=recipe.temperature, mixed_request=recipe.mixed_request)
+    within = loss(scores.float(), weights, sentences)
+    if not recipe.others:
+        return within
+    among = loss(of_all.float(), *among_all(weights, sentences, len(candidates)))
+    return (1 - recipe.others) * within + recipe.others * among
 
 
 def _copied(trained: nn.Module) -> dict[str, Tensor]:

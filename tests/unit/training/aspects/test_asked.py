@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,39 +33,24 @@ def asked(organs: list[LabelledDocument], bert: Callable[..., Any], tokenizer_fi
 
 
 def test_a_minibatch_has_each_document_asked_for_each_aspect(asked: AskedDocuments) -> None:
-    found = asked.requests([4, 0])
+    found = asked.queries([4, 0])
     # [CLS] the disease a trial of the brain [SEP] are nine tokens, without the wording seven.
     assert found.hidden.shape == (4, 9, 32)
     assert found.present.sum(1).tolist() == [9, 7, 9, 7]
-    assert found.candidates.shape == (2, 4, 4)
-    assert found.candidates[1, 1].tolist() == [17.0] * 4  # "the heart disease"
-    assert found.sentences.all()
+    answers = asked.answers([4, 0])
+    assert answers.candidates.shape == (2, 4, 4)
+    assert answers.candidates[1, 1].tolist() == [17.0] * 4  # "the heart disease"
+    assert answers.sentences.all()
     mixed = RECIPE.mixed_weight
-    assert found.weights.numpy() == pytest.approx(np.array([[0, 1, mixed, 0], [1, 0, mixed, 0]] * 2))
+    assert answers.weights.numpy() == pytest.approx(np.array([[0, 1, mixed, 0], [1, 0, mixed, 0]] * 2))
 
 
 def test_an_epoch_has_each_document_once_and_is_the_same_for_the_same_seed(asked: AskedDocuments) -> None:
-    epochs = [[batch for batch, _ in asked.epoch(number)] for number in (0, 0, 1)]
+    epochs = [list(asked.epoch(number)) for number in (0, 0, 1)]
     assert sorted(place for batch in epochs[0] for place in batch) == list(range(8))
     assert sorted(map(len, epochs[0])) == [2, 3, 3]
     assert epochs[0] == epochs[1] != epochs[2]
     assert sorted(place for batch in asked.by_length() for place in batch) == list(range(8))
-
-
-def test_some_documents_are_asked_without_their_titles(
-    organs: list[LabelledDocument], bert: Callable[..., Any], tokenizer_file: Path
-) -> None:
-    recipe = replace(RECIPE, without_title=0.5)
-    vectors = {each.text: np.zeros(4, np.float32) for document in organs for each in document.candidates}
-    tower = QueryTower(bert(), "cls", recipe).eval()
-    asked = AskedDocuments(organs, ASPECTS, vectors, tower, TextTokenizer(tokenizer_file, 16), recipe)
-    bare = [place for number in range(50) for _, some in asked.epoch(number) for place in some]
-    assert 160 < len(bare) < 240  # of 8 documents in 50 epochs; five standard deviations are 50
-    assert set(bare) == set(range(8))
-    found = asked.requests([4, 0], {0})
-    # Without a title the wording is left: [CLS] the disease [SEP], or [CLS] [SEP].
-    assert found.present.sum(1).tolist() == [9, 7, 4, 2]
-    assert found.hidden[2, :4] == pytest.approx(asked.requests([1], {1}).hidden[0, :4])
 
 
 def test_shares_by_hand(labelled: Callable[..., LabelledDocument]) -> None:
