@@ -37,7 +37,7 @@ from trial2vec_protocol import POOLS
 from trial2vec_table import as_json, evaluation, values
 from trial2vec_vectors import Vectors
 
-from trifuse.encoder.errors import EncoderError
+from trifuse.encoder.errors import TrifuseError
 from trifuse.ranker.evaluation.report_tables import evaluation_table
 from trifuse.ranker.evaluation.significance import RESAMPLES
 
@@ -80,7 +80,12 @@ def pairs(methods: Iterable[str]) -> dict[str, str]:
 
 def table(options: argparse.Namespace) -> None:
     """Measure, and print."""
-    asked = ask(told([corpus_file(options.data)]), options.pool, options.queries, options.seed)
+    trials = told([corpus_file(options.data)])
+    if not trials:
+        sys.exit(
+            f"{options.data} has no trial that can be read: give a folder with ctgov_full/trials.jsonl.gz"
+        )
+    asked = ask(trials, options.pool, options.queries, options.seed)
     if not asked.queries:
         sys.exit(
             f"{options.data} has no query trial in the pool {options.pool!r} with relevant and other "
@@ -138,7 +143,7 @@ def main() -> None:
                 outcome_table(options, vectors, models_of(options, vectors)[0])
         else:
             table(options)
-    except EncoderError as error:
+    except TrifuseError as error:
         sys.exit(str(error))
 
 

@@ -253,3 +253,13 @@ def test_a_corpus_without_terms_says_so(corpus: Path, model: Path, monkeypatch: 
     )
     with pytest.raises(SystemExit, match="no query trial in the pool 'dev'"):
         trial2vec.main()
+
+
+@pytest.mark.parametrize("made", [False, True])
+def test_no_corpus_at_all_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: bool) -> None:
+    if made:
+        (tmp_path / "trials.jsonl.gz").write_bytes(b"junk")
+    folder = tmp_path if made else tmp_path / "nowhere"
+    monkeypatch.setattr(sys, "argv", ["trial2vec.py", "--data", str(folder)])
+    with pytest.raises(SystemExit, match=r"no trial that can be read|no file or folder"):
+        trial2vec.main()
