@@ -40,21 +40,3 @@ def answer_loss(
     terms = logs.masked_fill(weights == 0, -torch.inf) + weights.log()
     of_request = torch.where((weights == 1).any(1), 1.0, mixed_request).to(scores.dtype)
     return -(of_request * terms.logsumexp(1)).sum() / of_request.sum().clamp(min=1e-9)
-
-
-def among_all(weights: Tensor, present: Tensor, documents: int) -> tuple[Tensor, Tensor]:
-    """The weights, and which there are, of the sentences of all documents of a minibatch.
-
-    Args:
-        weights, present: (documents × aspects, sentences), of each request's own document.
-
-    Returns:
-        (documents × aspects, documents × sentences) both: another document's sentences answer nothing.
-    """
-    rows, length = weights.shape
-    own = torch.eye(documents, dtype=weights.dtype, device=weights.device).repeat_interleave(
-        rows // documents, dim=0
-    )
-    spread = (own[:, :, None] * weights[:, None, :]).flatten(1)
-    there = present[:: rows // documents].flatten()
-    return spread, there.expand(rows, documents * length)

@@ -28,8 +28,6 @@ class Recipe:
         mixed_weight: of a sentence that has the aspect and others too; one that has it alone weighs 1.
         mixed_request: of a request that no sentence of its aspect alone answers, in the mean over requests:
             it pulls towards sentences of several aspects.
-        others: the share of the loss in which a request has the sentences of all documents of its minibatch
-            to choose from, so that it keeps to its topic; in the rest it has those of its own document.
         query_tokens: where queries are cut in training.
         per_aspect: one adapter for each aspect, instead of one for all.
         instructions: aspect to the wording of its queries, `{text}` being the title.
@@ -48,7 +46,6 @@ class Recipe:
     temperature: float = 0.02
     mixed_weight: float = 0.003
     mixed_request: float = 0.2
-    others: float = 0.5
     query_tokens: int = 64
     per_aspect: bool = False
     instructions: Mapping[str, str] = field(default_factory=lambda: dict(INSTRUCTIONS))
@@ -56,8 +53,8 @@ class Recipe:
 
     def __post_init__(self) -> None:
         require_least(self, _LEAST)
-        for name in ("warmup", "dropout", "others"):
-            if getattr(self, name) > 1 or (name != "others" and getattr(self, name) == 1):
+        for name in ("warmup", "dropout"):
+            if getattr(self, name) >= 1:
                 raise TrainingInvalid(f"{name}={getattr(self, name)}: a share below 1 is expected")
         for aspect, wording in self.instructions.items():
             if TEXT not in wording:
@@ -81,7 +78,6 @@ _LEAST: dict[str, float] = {
     "temperature": 1e-3,
     "mixed_weight": 0,
     "mixed_request": 0,
-    "others": 0,
     "query_tokens": 8,
     "seed": 0,
 }

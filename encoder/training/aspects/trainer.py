@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import partial
 from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +14,7 @@ from torch import Tensor, nn
 
 from trifuse.encoder.training.aspects.asked import Answers, AskedDocuments, Queries
 from trifuse.encoder.training.aspects.dev import DevScores, dev_scores, scores_of
-from trifuse.encoder.training.aspects.losses import among_all, answer_loss
+from trifuse.encoder.training.aspects.losses import answer_loss
 from trifuse.encoder.training.aspects.model import QueryTower
 from trifuse.encoder.training.aspects.recipe import Recipe
 from trifuse.encoder.training.recipe import require_finite
@@ -154,15 +153,14 @@ def _loss(
     hidden, present = (each.to(device) for each in queries)
     candidates, sentences, weights = (each.to(device) for each in answers)
     with accelerator.autocast():
-        vectors = tower.upper(hidden, present)
-        scores = scores_of(vectors, candidates)
-        of_all = vectors @ candidates.flatten(0, 1).T.to(vectors.dtype)
-    loss = partial(answer_loss, temperature=recipe.temperature, mixed_request=recipe.mixed_request)
-    within = loss(scores.float(), weights, sentences)
-    if not recipe.others:
-        return within
-    among = loss(of_all.float(), *among_all(weights, sentences, len(candidates)))
-    return (1 - recipe.others) * within + recipe.others * among
+        scores = scores_of(tower.upper(hidden, present), candidates)
+    return answer_loss(
+        scores.float(),
+        weights,
+        sentences,
+        temperature=recipe.temperature,
+        mixed_request=recipe.mixed_request,
+    )
 
 
 def _copied(trained: nn.Module) -> dict[str, Tensor]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from trifuse.encoder.training.aspects.losses import among_all, answer_loss, answer_weights
+from trifuse.encoder.training.aspects.losses import answer_loss, answer_weights
 
 pytestmark = pytest.mark.train
 
@@ -83,14 +83,3 @@ def test_a_sentence_that_has_other_aspects_too_weighs_less() -> None:
     assert answer_weights(aspects, "outcome", 0.01) == [1.0, 0.01, 0.0]
     assert answer_weights(aspects, "intervention", 0.01) == [0.0, 0.0, 0.0]
     assert answer_weights([], "outcome", 0.01) == []
-
-
-def test_among_all_another_document_answers_nothing() -> None:
-    """Two documents, of two sentences and of one, asked for two aspects each."""
-    weights = torch.tensor([[1.0, 0.0], [0.1, 1.0], [1.0, 0.0], [0.0, 0.0]])
-    present = torch.tensor([[True, True], [True, True], [True, False], [True, False]])
-    spread, there = among_all(weights, present, 2)
-    assert spread.numpy() == pytest.approx(
-        np.array([[1, 0, 0, 0], [0.1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]])
-    )
-    assert there.tolist() == [[True, True, True, False]] * 4
