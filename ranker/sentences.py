@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from trifuse.encoder.errors import AspectUnknown
 from trifuse.encoder.templates import clean_text
 from trifuse.ranker.aspect_rules import Asked, asked_for
 from trifuse.ranker.aspects import Adapters, AspectEncoder, By, BySpace, Chosen, OfAspect
-from trifuse.ranker.body import read_body
+from trifuse.ranker.body import UserBody, read_body
 from trifuse.ranker.body_template import fill_template
-from trifuse.ranker.errors import BodyError
+from trifuse.ranker.errors import BodyError, SearchUnavailable
 from trifuse.ranker.hybrid import HybridRanker
 from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.queries import items
+from trifuse.ranker.sentence_aspects import (
+    DOCUMENTS,
+    aspect_body,
+    aspect_response,
+    topic_body,
+    topics_of,
+)
 from trifuse.ranker.sentence_filters import of_document, of_sections, with_filters
 from trifuse.ranker.sentence_groups import GROUPED_BY, by_document
 from trifuse.ranker.sentence_missing import check_document, check_sections
 from trifuse.ranker.sentence_place import Place, find_sentences
+from trifuse.ranker.server import as_sent, asking
 from trifuse.ranker.target import Target
+from trifuse.ranker.types import Clause
 
 AUTO = "auto"
 """In an aspect's place: the one that the question's wording asks for, if any."""
@@ -30,6 +40,10 @@ of them; a hit's score is its cosine."""
 
 HIGHLIGHTED: Mapping[str, Any] = {"highlight": {"fields": {"text": {"number_of_fragments": 0}}}}
 """The body where nobody gives one: a sentence is shown whole, and the query's words in it are marked."""
+
+
+MOST = 1000
+"""So many sentences are grouped by document, at most, where documents were found by the topic."""
 
 
 class SentenceRanker:
@@ -119,6 +133,13 @@ class SentenceRanker:
         if filter is not None and (not isinstance(filter, Mapping) or not filter):
             raise BodyError(f"filter is {filter!r}: give one query as a JSON object")
         narrowed, held = with_filters(given, filter, ours)
+        if chosen is not None and chosen.encoder is not None and document is None:
+            response = self._by_topic_and_aspect(
+                place, narrowed, held, text, user, settings, chosen.encoder, grouped=per_document is not None
+            )
+            return self._finished(
+                response, place, chosen, settings, user, document, routing, sections, per_document
+            )
         response = self._ranker.search(
             place.sentences,
             narrowed,
@@ -131,6 +152,23 @@ class SentenceRanker:
             encoder=None if chosen is None else chosen.encoder,
             exact=document is not None,
         )
+        return self._finished(
+            response, place, chosen, settings, user, document, routing, sections, per_document
+        )
+
+    def _finished(
+        self,
+        response: dict[str, Any],
+        place: Place,
+        chosen: Chosen | None,
+        settings: Profile,
+        user: UserBody,
+        document: str | None,
+        routing: str | None,
+        sections: Sequence[str],
+        per_document: int | None,
+    ) -> dict[str, Any]:
+        """The response, with what was searched and asked for; grouped, where that is wanted."""
         if not response["hits"]["hits"] and user.size and not user.start:
             self._check_nothing(place, settings, document, routing, sections)
         if per_document is not None:
@@ -139,6 +177,52 @@ class SentenceRanker:
         if chosen is not None:
             about["aspect"] = chosen.as_dict()
         return {**response, "trifuse": about}
+
+    def _by_topic_and_aspect(
+        self,
+        place: Place,
+        body: Mapping[str, Any],
+        filter: Clause | None,
+        text: str,
+        user: UserBody,
+        profile: Profile,
+        encoder: OfAspect,
+        *,
+        grouped: bool,
+    ) -> dict[str, Any]:
+        """Search over all documents: see `sentence_aspects`."""
+        by_topic = replace(profile, execution="client", depth=max(profile.depth, DOCUMENTS))
+        first = self._ranker.search(
+            place.sentences,
+            topic_body(body),
+            text=text,
+            filter=filter,
+            size=DOCUMENTS,
+            from_=0,
+            profile=by_topic,
+        )
+        topics, field = topics_of(first), place.target.field_of(profile.vector_field)
+        if not topics:
+            return first
+        similarity = encoder.space.similarity
+        asked = aspect_body(
+            user,
+            body.get("query"),
+            encoder.encode_queries([text])[0].tolist(),
+            topics,
+            first["trifuse"]["filter"],
+            field=field,
+            similarity=similarity,
+            text=text,
+            hidden=place.target.hidden_fields(),
+        )
+        asked["docvalue_fields"] = [*items(asked.get("docvalue_fields")), *GROUPED_BY]
+        asked |= {"from": 0, "size": MOST} if grouped else {"from": user.start, "size": user.size}
+        with asking(place.sentences):
+            answer = self._ranker.client.search(index=place.sentences, body=as_sent(asked))
+        if any(hit["_index"] not in place.target.indices for hit in answer["hits"]["hits"]):
+            raise SearchUnavailable(f"what {place.sentences!r} stands for has changed: search again")
+        return aspect_response(first, answer, topics, similarity)
 
     def _chosen(
         self, target: Target, text: str, aspect: str, adapter: str | None, profile: Profile | str | None

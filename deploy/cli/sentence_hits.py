@@ -23,15 +23,20 @@ def sentences_table(response: Mapping[str, Any], *, start: int = 0, explain: boo
     table.add_column("sentence", ratio=1)
     table.add_column("score", justify="right", no_wrap=True)
     legs = [leg for leg in LEGS if response["trifuse"]["legs"][leg]["state"] != "off"]
-    for leg in legs:
-        table.add_column(leg, justify="right", no_wrap=True)
+    by_aspect = any("aspect" in hit["trifuse"] for hit in response["hits"]["hits"])
+    for column in ["aspect", *legs] if by_aspect else legs:
+        table.add_column(column, justify="right", no_wrap=True)
     for rank, hits in enumerate(_grouped(response), start=start + 1):
         for number, hit in enumerate(hits):
-            given = hit["trifuse"]["legs"]
-            cells = (leg_cell(given.get(leg), explain=explain) for leg in legs)
+            told = hit["trifuse"]
+            cells = [leg_cell(told["legs"].get(leg), explain=explain) for leg in legs]
+            if by_aspect:
+                cells = [Text(f"{told['aspect']['similarity']:.4f}"), *cells]
             table.add_row("" if number else str(rank), _label(hit), f"{hit['_score']:.4f}", *cells)
         if len(hits) > 1:
             table.add_section()
+    if by_aspect:
+        table.caption = "legs: how the document's best sentence fits the topic"
     return table
 
 

@@ -122,12 +122,20 @@ def ids(response: dict[str, Any]) -> list[str]:
     return [hit["_id"] for hit in response["hits"]["hits"]]
 
 
+def scores(response: dict[str, Any]) -> list[tuple[str, float]]:
+    return [(hit["_id"], pytest.approx(hit["_score"], abs=1e-6)) for hit in response["hits"]["hits"]]
+
+
 def test_the_same_query_by_two_aspects(sentences: SentenceRanker, notes: str) -> None:
+    """By the topic A is at 1.0 (its s1), B at 0.8; a sentence of cosine c to the aspect adds (1 + c) / 2."""
     people = sentences.search(notes, text="stroke", aspect="population", size=3)
     result = sentences.search(notes, text="stroke", aspect="outcome", size=3)
-    assert ids(people) == ["s1", "s4", "s2"]
-    assert ids(result) == ["s3", "s2", "s4"]
-    assert [hit["_score"] for hit in result["hits"]["hits"]] == pytest.approx([1.0, 0.8, 0.6], abs=1e-6)
+    assert scores(people) == [("s1", 2.0), ("s2", 1.8), ("s4", 1.7)]
+    assert scores(result) == [("s3", 2.0), ("s2", 1.9), ("s4", 1.6)]
+    told = result["hits"]["hits"][1]["trifuse"]
+    assert told["topic"] == pytest.approx(1.0)
+    assert told["aspect"] == {"score": pytest.approx(0.9), "similarity": pytest.approx(0.8, abs=1e-6)}
+    assert result["hits"]["total"] == {"value": 6, "relation": "eq"}
 
 
 def test_a_hit_is_a_sentence_with_its_place_and_no_vector(sentences: SentenceRanker, notes: str) -> None:
@@ -142,7 +150,8 @@ def test_a_hit_is_a_sentence_with_its_place_and_no_vector(sentences: SentenceRan
         "status": "open",
     }
     assert hit["highlight"] == {"text": ["We enrolled 40 adults with <em>stroke</em>."]}
-    assert hit["trifuse"]["legs"]["dense"]["similarity"] == pytest.approx(1.0)
+    assert hit["trifuse"]["aspect"]["similarity"] == pytest.approx(1.0)
+    assert hit["trifuse"]["legs"]["dense"]["rank"] == 1
     assert hit["trifuse"]["legs"]["lexical"] is None
 
 

@@ -92,6 +92,15 @@ def test_a_row_a_sentence_with_its_place() -> None:
     assert "lexical" not in shown
 
 
+def test_over_all_documents_the_aspect_has_a_column_beside_the_topics_legs() -> None:
+    found = hit("s1", "Fewer died.")
+    found["trifuse"] = {"legs": {"dense": LEG}, "topic": 0.8, "aspect": {"score": 0.7, "similarity": 0.4}}
+    shown = printed(sentences_table(response(found)))
+    assert "aspect" in shown
+    assert "0.4000" in shown
+    assert "how the document's best sentence fits the topic" in shown
+
+
 def test_words_that_were_marked_are_bold() -> None:
     marked = hit("s1", "x", highlight={"text": ["Adults\nwith <em>stroke</em> and <em>pain</em>."]})
     shown = printed(sentences_table(response(marked)))

@@ -1,0 +1,117 @@
+"""Sentences over a whole collection by a topic and an aspect, in two searches. Pure.
+
+An adapter is trained to tell sentences of one document apart, which are all of one topic: alone it finds the
+aspect in documents of any topic. So documents are found by the topic, without the adapter, and of their
+sentences each scores
+
+    score(s) = topic(document of s) + aspect(s)
+
+topic: the score of the document's best sentence in the first search; aspect: the adapter's, as a k-NN query
+scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from trifuse.encoder.spaces import Similarity
+from trifuse.ranker.body import UserBody
+from trifuse.ranker.clicks.past_queries import similarity_of
+from trifuse.ranker.filters import all_of
+from trifuse.ranker.legs import exact_clause
+from trifuse.ranker.source import without_vectors
+from trifuse.ranker.types import Clause
+
+DOCUMENTS = 50
+"""So many documents are looked into, those of the topic."""
+
+BY_DOCUMENT = "parent_id"
+
+_TOPIC_KEYS = ("query", "post_filter", "timeout")
+
+
+def topic_body(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The search for documents by their best sentence, of which the ids alone are shown."""
+    kept = {key: body[key] for key in _TOPIC_KEYS if key in body}
+    return {**kept, "collapse": {"field": BY_DOCUMENT}, "_source": False}
+
+
+def topics_of(response: Mapping[str, Any]) -> dict[str, float]:
+    """Document to the score of its best sentence."""
+    return {hit["fields"][BY_DOCUMENT][0]: hit["_score"] for hit in response["hits"]["hits"]}
+
+
+def aspect_body(
+    user: UserBody,
+    query: Clause | None,
+    vector: Sequence[float],
+    topics: Mapping[str, float],
+    filters: Mapping[str, Any],
+    *,
+    field: str,
+    similarity: Similarity,
+    text: str,
+    hidden: Sequence[str],
+) -> dict[str, Any]:
+    """The search for the sentences of these documents.
+
+    Args:
+        query: that of the first search, which may be among its filters.
+        filters: of the first search, as its response tells them.
+        hidden: fields that no hit shows.
+    """
+    held = [filters[name] for name in ("given", "alias", "post_filter") if filters[name]]
+    held += [*filters["lifted"], {"terms": {BY_DOCUMENT: list(topics)}}]
+    if filters["rescored_only"] and query is not None:
+        held.append(query)
+    weights = [
+        {"filter": {"term": {BY_DOCUMENT: document}}, "weight": weight}
+        for document, weight in _weights(topics).items()
+    ]
+    scored = exact_clause(field, vector, similarity, all_of(held))
+    summed = {"query": scored, "functions": weights, "score_mode": "sum", "boost_mode": "sum"}
+    page = {**user.page}
+    if isinstance(page.get("highlight"), Mapping):
+        words: Clause = query or {"match": {"text": text}}
+        page["highlight"] = {"highlight_query": words, **page["highlight"]}
+    body = {"search_pipeline": "_none", **page, "query": {"function_score": summed}, "track_total_hits": True}
+    return without_vectors(body, hidden)
+
+
+def aspect_response(
+    first: Mapping[str, Any], answer: Mapping[str, Any], topics: Mapping[str, float], similarity: Similarity
+) -> dict[str, Any]:
+    """The response of both searches; `hits.total` counts the sentences of the documents looked into.
+
+    Args:
+        first: the response of the search for the topic.
+        answer: of the search for the aspect; its hits have `parent_id` among their fields.
+    """
+    weights = _weights(topics)
+    legs = {hit["fields"][BY_DOCUMENT][0]: hit["trifuse"]["legs"] for hit in first["hits"]["hits"]}
+    hits = []
+    for hit in answer["hits"]["hits"]:
+        document = hit["fields"][BY_DOCUMENT][0]
+        topic, aspect = topics[document], hit["_score"] - weights[document]
+        told = {
+            "topic": topic,
+            "aspect": {"score": aspect, "similarity": similarity_of(aspect, similarity)},
+            "legs": legs[document],
+        }
+        hits.append({**hit, "_score": topic + aspect, "trifuse": told})
+    whole = len(topics) < DOCUMENTS and first["hits"]["total"]["relation"] == "eq"
+    total = {"value": answer["hits"]["total"]["value"], "relation": "eq" if whole else "gte"}
+    return {
+        "took": first["took"] + answer["took"],
+        "timed_out": first["timed_out"] or answer["timed_out"],
+        "_shards": answer["_shards"],
+        "hits": {"total": total, "max_score": hits[0]["_score"] if hits else None, "hits": hits},
+        "trifuse": first["trifuse"],
+    }
+
+
+def _weights(topics: Mapping[str, float]) -> dict[str, float]:
+    """What is added to each document's sentences: 1 at least, since the server takes a sum of 0 for 1."""
+    least = min(topics.values())
+    return {document: 1.0 + score - least for document, score in topics.items()}

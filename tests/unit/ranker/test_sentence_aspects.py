@@ -1,0 +1,127 @@
+"""Sentences over a whole collection: documents by the topic, and their sentences by the aspect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trifuse.ranker.body import read_body
+from trifuse.ranker.sentence_aspects import aspect_body, aspect_response, topic_body, topics_of
+
+TOPICS = {"A": 0.9, "B": 0.5}
+FILTERS: dict[str, Any] = {
+    "given": None,
+    "alias": None,
+    "post_filter": None,
+    "lifted": [],
+    "rescored_only": False,
+}
+CLOSED, OPEN = {"term": {"status": "closed"}}, {"term": {"status": "open"}}
+QUERY = {"match": {"text": "stroke"}}
+
+
+def body(user: dict[str, Any], query: Any = None, **filters: Any) -> dict[str, Any]:
+    return aspect_body(
+        read_body(user, depth=100),
+        query,
+        [1.0, 0.0],
+        TOPICS,
+        FILTERS | filters,
+        field="v",
+        similarity="cosine",
+        text="stroke",
+        hidden=["trifuse", "v"],
+    )
+
+
+def required(made: dict[str, Any]) -> list[Any]:
+    """What a sentence must match, without what has a vector."""
+    held = made["query"]["function_score"]["query"]["script_score"]["query"]["bool"]["filter"]
+    assert held[0] == {"exists": {"field": "v"}}
+    (clause,) = held[1:]
+    found: list[Any] = clause["bool"]["filter"] if "bool" in clause else [clause]
+    return found
+
+
+def test_documents_are_found_by_their_best_sentence() -> None:
+    user = {"query": QUERY, "size": 3, "highlight": {"fields": {"text": {}}}, "post_filter": OPEN, "aggs": {}}
+    assert topic_body(user) == {
+        "query": QUERY,
+        "post_filter": OPEN,
+        "collapse": {"field": "parent_id"},
+        "_source": False,
+    }
+
+
+def test_topics_are_the_scores_of_documents() -> None:
+    hits = [{"_score": 0.9, "fields": {"parent_id": ["A"]}}, {"_score": 0.5, "fields": {"parent_id": ["B"]}}]
+    assert topics_of({"hits": {"hits": hits}}) == TOPICS
+
+
+def test_a_sentence_scores_its_documents_topic_and_its_own_vector() -> None:
+    made = body({})["query"]["function_score"]
+    assert made["functions"] == [
+        {"filter": {"term": {"parent_id": "A"}}, "weight": pytest.approx(1.4)},
+        {"filter": {"term": {"parent_id": "B"}}, "weight": 1.0},
+    ]
+    assert (made["score_mode"], made["boost_mode"]) == ("sum", "sum")
+    assert made["query"]["script_score"]["script"]["params"]["query_value"] == [1.0, 0.0]
+
+
+def test_every_filter_of_the_topic_holds_for_its_sentences() -> None:
+    documents = {"terms": {"parent_id": ["A", "B"]}}
+    assert required(body({})) == [documents]
+    assert required(body({}, given=CLOSED, alias=OPEN, lifted=[QUERY])) == [CLOSED, OPEN, QUERY, documents]
+    assert required(body({}, QUERY, rescored_only=True)) == [documents, QUERY]
+    assert required(body({}, QUERY)) == [documents]
+
+
+def test_the_page_is_the_users_with_the_topics_words_marked_and_no_vector() -> None:
+    made = body({"highlight": {"fields": {"text": {}}}, "_source": ["text"], "version": True})
+    assert made["highlight"] == {"fields": {"text": {}}, "highlight_query": {"match": {"text": "stroke"}}}
+    assert made["_source"] == {"includes": ["text"], "excludes": ["trifuse", "v"]}
+    assert made["version"] is True
+    own = {"highlight_query": {"match": {"text": "pain"}}, "fields": {"text": {}}}
+    assert body({"highlight": own}, QUERY)["highlight"] == own
+    assert body({"highlight": {"fields": {}}}, QUERY)["highlight"]["highlight_query"] == QUERY
+
+
+def test_the_answer_tells_topic_and_aspect_apart() -> None:
+    legs = {"dense": {"rank": 1}}
+    found = [
+        {"fields": {"parent_id": [document]}, "_score": score, "trifuse": {"legs": legs}}
+        for document, score in TOPICS.items()
+    ]
+    first = {
+        "took": 3,
+        "timed_out": False,
+        "hits": {"total": {"value": 2, "relation": "eq"}, "hits": found},
+        "trifuse": {"profile": "aspect"},
+    }
+    hits = [{"_id": "a1", "_score": 2.2, "fields": {"parent_id": ["A"]}}]
+    answer = {
+        "took": 4,
+        "timed_out": True,
+        "_shards": {"total": 1},
+        "hits": {"total": {"value": 9, "relation": "eq"}, "hits": hits},
+    }
+    response = aspect_response(first, answer, TOPICS, "cosine")
+    (hit,) = response["hits"]["hits"]
+    # 2.2 less the document's 1.4; of a cosine of 0.6 a k-NN query makes (1 + 0.6) / 2.
+    assert hit["_score"] == pytest.approx(0.9 + 0.8)
+    assert hit["trifuse"] == {
+        "topic": 0.9,
+        "aspect": {"score": pytest.approx(0.8), "similarity": pytest.approx(0.6)},
+        "legs": legs,
+    }
+    assert (response["took"], response["timed_out"]) == (7, True)
+    assert response["hits"]["total"] == {"value": 9, "relation": "eq"}
+    assert response["trifuse"] == {"profile": "aspect"}
+
+
+def test_there_may_be_more_where_documents_were_left_out() -> None:
+    hits = {"total": {"value": 1, "relation": "gte"}, "hits": []}
+    first = {"took": 1, "timed_out": False, "hits": hits, "trifuse": {}}
+    answer = {"took": 1, "timed_out": False, "_shards": {}, "hits": {"total": {"value": 0}, "hits": []}}
+    assert aspect_response(first, answer, TOPICS, "cosine")["hits"]["total"]["relation"] == "gte"
