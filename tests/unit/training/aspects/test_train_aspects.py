@@ -16,6 +16,7 @@ from trifuse.encoder.adapters import load_adapter
 from trifuse.encoder.errors import CheckpointInvalid, TrainingInvalid
 from trifuse.encoder.onnx import quantize_graph
 from trifuse.encoder.training.aspects.given import base_of, usable
+from trifuse.encoder.training.aspects.graph import DOWN, UP, with_updates
 from trifuse.encoder.training.aspects.labelled import LabelledDocument
 from trifuse.encoder.training.aspects.recipe import Recipe
 from trifuse.encoder.training.aspects.train import train_aspects
@@ -221,23 +222,29 @@ def test_a_recipe_refuses_what_nothing_can_be_trained_by() -> None:
 
 
 def test_a_graph_that_is_no_plain_export_is_refused(make_model: Callable[..., Path], tmp_path: Path) -> None:
-    from trifuse.encoder.training.aspects.graph import with_updates
-
     model = make_model(tmp_path / "model", {"heart": (1.0, 2.0)})
     with pytest.raises(TrainingInvalid, match=r"no nodes of the matrices encoder.layer.0.output.dense"):
         with_updates(model / "model.onnx", ["encoder.layer.0.output.dense"])
 
 
-def test_the_graph_without_updates_gives_what_the_base_gives(base: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("rounded", [False, True])
+def test_the_graph_without_updates_gives_what_the_base_gives(
+    base: Path, tmp_path: Path, rounded: bool
+) -> None:
     import onnxruntime
 
-    from trifuse.encoder.training.aspects.graph import with_updates
-
-    graph = tmp_path / "graph.onnx"
-    graph.write_bytes(with_updates(base / "model.onnx", ["encoder.layer.1.output.dense"]))
+    source, graph = base / "model.onnx", tmp_path / "graph.onnx"
+    if rounded:
+        source = tmp_path / "rounded.onnx"
+        quantize_graph(base / "model.onnx", source)
+    matrices = ["encoder.layer.1.output.dense", "encoder.layer.0.attention.self.query"]
+    graph.write_bytes(with_updates(source, matrices))
     ids = np.array([[2, 12, 5, 3], [2, 13, 3, 0]])
     feed = {"input_ids": ids, "attention_mask": (ids > 0).astype(np.int64), "token_type_ids": ids * 0}
-    found, expected = (
-        onnxruntime.InferenceSession(str(path)).run(None, feed)[0] for path in (graph, base / "model.onnx")
-    )
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    sessions = [onnxruntime.InferenceSession(str(path), options) for path in (graph, source)]
+    found, expected = (session.run(None, feed)[0] for session in sessions)
     assert found == pytest.approx(expected, abs=1e-6)
+    updates = {each.name for each in sessions[0].get_overridable_initializers()}
+    assert updates == {f"{matrix}{end}" for matrix in matrices for end in (DOWN, UP)}
