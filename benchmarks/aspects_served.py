@@ -8,6 +8,8 @@ search INDEX TITLE --aspect ASPECT --document ID` calls, so that each of its sen
 stands the table without a server, from the same vectors; `differing` counts the requests in which another
 sentence came first, and `largest_gap` is the largest difference of two cosines of one sentence. Documents
 of which the index has other sentences are left out of both, and `compared` counts the rest.
+
+`over_all` asks all documents at once, and wants a sentence of the document whose title it is.
 """
 
 from __future__ import annotations
@@ -165,6 +167,42 @@ def compare(
     )
 
 
+def over_all(
+    ranker: SentenceRanker,
+    index: str,
+    adapter: AspectEncoder | None,
+    documents: Sequence[LabelledDocument],
+    aspects: Sequence[str],
+) -> dict[str, float]:
+    """Ask all documents at once: in percent how often the first sentence is of the document that was meant,
+    has the aspect too, and has it alone; and the mean reciprocal rank of the first that has it, among ten.
+    """
+    rows = []
+    for document in documents:
+        for aspect in aspects:
+            by = {} if adapter is None else {"aspect": aspect, "adapter": adapter.name}
+            response = ranker.search(index, text=document.title, size=10, profile=ASPECT_PROFILE, **by)
+            hits = [hit["_source"] for hit in response["hits"]["hits"]]
+            rows.append(answered(document, aspect, hits))
+    names = ("document", "aspect", "alone", "reciprocal_rank")
+    percent, rank = 100 * np.mean(rows, axis=0), float(np.mean(rows, axis=0)[3])
+    return {**dict(zip(names[:3], percent.tolist(), strict=False)), names[3]: rank}
+
+
+def answered(
+    document: LabelledDocument, aspect: str, hits: Sequence[Mapping[str, Any]]
+) -> tuple[bool, bool, bool, float]:
+    """Whether the first hit is of the document, has the aspect, has it alone; and the reciprocal rank."""
+    found = [
+        document.candidates[hit.get("item", 0)].aspects if hit["parent_id"] == document.id else None
+        for hit in hits
+    ]
+    ranks = [rank for rank, aspects in enumerate(found, start=1) if aspects and aspect in aspects]
+    first = found[0] if found else None
+    reciprocal = 1 / ranks[0] if ranks else 0.0
+    return first is not None, ranks[:1] == [1], first == {aspect}, reciprocal
+
+
 def shares(asked: Sequence[AskedDocument], aspects: Sequence[str]) -> dict[str, float | None]:
     """Top-1, Aspect-Specific Top-1 and Two-Aspect Switching, in percent."""
     scores = evaluate_aspects(asked, aspects, resamples=10).scores
@@ -201,14 +239,30 @@ def main() -> None:
             name: compare(ranker, index, adapter, encoder, alike, aspects)
             for name, adapter in {"generic": None, **{each.name: each for each in adapters}}.items()
         }
-    report(len(documents), len(alike), methods, as_json=options.json)
+        everywhere = {
+            name: over_all(ranker, index, adapter, documents, aspects)
+            for name, adapter in {"generic": None, **{each.name: each for each in adapters}}.items()
+        }
+    report(len(documents), len(alike), methods, everywhere, as_json=options.json)
 
 
-def report(documents: int, compared: int, found: Mapping[str, Compared], *, as_json: bool) -> None:
+def report(
+    documents: int,
+    compared: int,
+    found: Mapping[str, Compared],
+    everywhere: Mapping[str, Mapping[str, float]],
+    *,
+    as_json: bool,
+) -> None:
     """Print what was found."""
     if as_json:
         methods: dict[str, Any] = {name: asdict(each) for name, each in found.items()}
-        print(json.dumps({"documents": documents, "compared": compared, "methods": methods}, indent=2))
+        print(
+            json.dumps(
+                {"documents": documents, "compared": compared, "methods": methods, "over_all": everywhere},
+                indent=2,
+            )
+        )
         return
     print(f"{compared} of {documents} documents")
     for name, each in found.items():
@@ -217,6 +271,8 @@ def report(documents: int, compared: int, found: Mapping[str, Compared], *, as_j
             f"{name}: served / offline {', '.join(pairs)}; {each.differing} of {each.requests} differ, "
             f"largest gap {each.largest_gap:.1e}"
         )
+    for name, shares_of in everywhere.items():
+        print(f"over all, {name}: " + ", ".join(f"{what} {value:.3g}" for what, value in shares_of.items()))
 
 
 if __name__ == "__main__":

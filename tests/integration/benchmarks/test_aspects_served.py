@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from trifuse.encoder.training.aspects.labelled import LabelledDocument, LabelledSentence
+
 SCRIPT = Path(__file__).parents[3] / "benchmarks" / "aspects_served.py"
 # A text is at the mean of its words; others are zeros. A title is at (1, 0): an outcome leaves it there, a
 # population turns it to (1, 1) / √2.
@@ -60,4 +62,20 @@ def test_served_and_offline_are_the_same_and_as_worked_out_by_hand(services: Any
         assert method["served"] == method["offline"] == expected[name]
         assert (method["requests"], method["differing"]) == (4, 0)
         assert method["largest_gap"] < 1e-6
-    assert found["methods"].keys() == expected.keys()
+    assert found["methods"].keys() == found["over_all"].keys() == expected.keys()
+
+
+def test_what_counts_as_an_answer_over_all_documents() -> None:
+    import aspects_served
+
+    title = LabelledSentence("t", 0, 1, frozenset())
+    alone = LabelledSentence("a", 2, 3, frozenset({"outcome"}))
+    both = LabelledSentence("b", 4, 5, frozenset({"outcome", "population"}))
+    document = LabelledDocument("7", "t a b", (title, alone, both))
+    first, second, other = ({"parent_id": "7", "item": 0}, {"parent_id": "7", "item": 1}, {"parent_id": "8"})
+    answered = aspects_served.answered
+    assert answered(document, "outcome", [first, second]) == (True, True, True, 1.0)
+    assert answered(document, "outcome", [second, first]) == (True, True, False, 1.0)
+    assert answered(document, "population", [first, second]) == (True, False, False, 0.5)
+    assert answered(document, "outcome", [other, other, first]) == (False, False, False, pytest.approx(1 / 3))
+    assert answered(document, "outcome", []) == (False, False, False, 0.0)
