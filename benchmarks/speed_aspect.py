@@ -2,9 +2,9 @@
 
 The index holds made-up sentences with vectors at random: how near they are is of no matter here. Each query
 is searched both ways in turn, who goes first alternates. `dense` searches go by vectors alone (an aspect's
-usual profile), `hybrid` ones by words too, `document` ones within one document. In `..._encoded` the encoders
-are counted: the aspect's is fp32 with an adapter, and reads the instruction too; the plain one is the index's
-own. Else both take a vector that is there already.
+usual profile), `hybrid` ones by words too, `document` ones within one document; over all documents an aspect
+takes two searches, of the topic and of the aspect. In `..._encoded` the encoders are counted, the index's own
+and the adapter's; else both take a vector that is there already.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from typing import Any
 from trifuse.encoder.spaces import Similarity
 from trifuse.ranker.body import UserBody
 from trifuse.ranker.clicks.past_queries import similarity_of
+from trifuse.ranker.errors import BodyError
 from trifuse.ranker.filters import all_of
 from trifuse.ranker.legs import exact_clause
 from trifuse.ranker.source import without_vectors
@@ -29,6 +30,22 @@ DOCUMENTS = 50
 BY_DOCUMENT = "parent_id"
 
 _TOPIC_KEYS = ("query", "post_filter", "timeout")
+
+
+def check_one_step(user: UserBody) -> None:
+    """Refuse what only a search in one step can do.
+
+    Raises:
+        BodyError: naming the key.
+    """
+    beyond = sorted(user.lexical.keys() - {"track_total_hits"})
+    if user.collapse is not None:
+        beyond.append("collapse")
+    if beyond:
+        raise BodyError(
+            f"the body's {beyond[0]!r} can't be used by an aspect over all documents, which takes two "
+            "searches: leave it out, or name a document"
+        )
 
 
 def topic_body(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -75,6 +92,8 @@ def aspect_body(
     if isinstance(page.get("highlight"), Mapping):
         words: Clause = query or {"match": {"text": text}}
         page["highlight"] = {"highlight_query": words, **page["highlight"]}
+    if user.timeout is not None:
+        page["timeout"] = user.timeout
     body = {"search_pipeline": "_none", **page, "query": {"function_score": summed}, "track_total_hits": True}
     return without_vectors(body, hidden)
 

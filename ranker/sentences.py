@@ -20,6 +20,7 @@ from trifuse.ranker.sentence_aspects import (
     DOCUMENTS,
     aspect_body,
     aspect_response,
+    check_one_step,
     topic_body,
     topics_of,
 )
@@ -121,6 +122,8 @@ class SentenceRanker:
         settings = self._ranker.profile_of(profile)
         given = fill_template(settings.body or HIGHLIGHTED, text) if body is None else body
         user = read_body(given, depth=settings.depth, start=from_, size=size)
+        if explain is not None:
+            user = replace(user, page={**user.page, "explain": explain})
         if per_document is not None:
             if user.collapse is not None:
                 raise BodyError(
@@ -133,42 +136,24 @@ class SentenceRanker:
         if filter is not None and (not isinstance(filter, Mapping) or not filter):
             raise BodyError(f"filter is {filter!r}: give one query as a JSON object")
         narrowed, held = with_filters(given, filter, ours)
-        if chosen is not None and chosen.encoder is not None and document is None:
+        encoder = None if chosen is None else chosen.encoder
+        if encoder is not None and document is None:
             response = self._by_topic_and_aspect(
-                place, narrowed, held, text, user, settings, chosen.encoder, grouped=per_document is not None
+                place, narrowed, held, text, user, settings, encoder, grouped=per_document is not None
             )
-            return self._finished(
-                response, place, chosen, settings, user, document, routing, sections, per_document
+        else:
+            response = self._ranker.search(
+                place.sentences,
+                narrowed,
+                text=text,
+                filter=held,
+                size=settings.depth if per_document else user.size,
+                from_=0 if per_document else user.start,
+                explain=explain,
+                profile=profile,
+                encoder=encoder,
+                exact=document is not None,
             )
-        response = self._ranker.search(
-            place.sentences,
-            narrowed,
-            text=text,
-            filter=held,
-            size=settings.depth if per_document else user.size,
-            from_=0 if per_document else user.start,
-            explain=explain,
-            profile=profile,
-            encoder=None if chosen is None else chosen.encoder,
-            exact=document is not None,
-        )
-        return self._finished(
-            response, place, chosen, settings, user, document, routing, sections, per_document
-        )
-
-    def _finished(
-        self,
-        response: dict[str, Any],
-        place: Place,
-        chosen: Chosen | None,
-        settings: Profile,
-        user: UserBody,
-        document: str | None,
-        routing: str | None,
-        sections: Sequence[str],
-        per_document: int | None,
-    ) -> dict[str, Any]:
-        """The response, with what was searched and asked for; grouped, where that is wanted."""
         if not response["hits"]["hits"] and user.size and not user.start:
             self._check_nothing(place, settings, document, routing, sections)
         if per_document is not None:
@@ -191,6 +176,7 @@ class SentenceRanker:
         grouped: bool,
     ) -> dict[str, Any]:
         """Search over all documents: see `sentence_aspects`."""
+        check_one_step(user)
         by_topic = replace(profile, execution="client", depth=max(profile.depth, DOCUMENTS))
         first = self._ranker.search(
             place.sentences,
@@ -199,6 +185,7 @@ class SentenceRanker:
             filter=filter,
             size=DOCUMENTS,
             from_=0,
+            explain=user.page.get("explain"),
             profile=by_topic,
         )
         topics, field = topics_of(first), place.target.field_of(profile.vector_field)

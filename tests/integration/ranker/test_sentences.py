@@ -328,6 +328,16 @@ def test_the_servers_own_fusion(sentences: SentenceRanker, notes: str) -> None:
     assert ids(grouped)[0] == "s3"
 
 
+def test_over_all_documents_it_is_explained_and_paged(sentences: SentenceRanker, notes: str) -> None:
+    response = sentences.search(notes, text="x", aspect="outcome", explain=True, from_=1, size=1)
+    (hit,) = response["hits"]["hits"]
+    assert hit["_id"] == "s2"
+    assert hit["_explanation"]["value"] > 0
+    assert sentences.search(notes, text="x", aspect="outcome", size=0)["hits"]["hits"] == []
+    with pytest.raises(BodyError, match="the body's 'aggs' can't be used by an aspect over all documents"):
+        sentences.search(notes, {"aggs": {"n": {"terms": {"field": "section"}}}}, text="x", aspect="outcome")
+
+
 def test_an_unknown_aspect_lists_those_known(sentences: SentenceRanker, notes: str) -> None:
     with pytest.raises(AspectUnknown, match=r"'dose'.*: give one of population, outcome"):
         sentences.search(notes, text="x", aspect="dose")

@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from trifuse.ranker.body import read_body
-from trifuse.ranker.sentence_aspects import aspect_body, aspect_response, topic_body, topics_of
+from trifuse.ranker.errors import BodyError
+from trifuse.ranker.sentence_aspects import (
+    aspect_body,
+    aspect_response,
+    check_one_step,
+    topic_body,
+    topics_of,
+)
 
 TOPICS = {"A": 0.9, "B": 0.5}
 FILTERS: dict[str, Any] = {
@@ -52,6 +59,18 @@ def test_documents_are_found_by_their_best_sentence() -> None:
         "collapse": {"field": "parent_id"},
         "_source": False,
     }
+
+
+@pytest.mark.parametrize("key", ["aggs", "rescore", "suggest", "collapse"])
+def test_what_only_one_search_can_do_is_refused(key: str) -> None:
+    values = {"collapse": {"field": "status"}, "rescore": {"window_size": 100}}
+    with pytest.raises(BodyError, match=f"the body's '{key}' can't be used by an aspect over all documents"):
+        check_one_step(read_body({key: values.get(key, {})}, depth=100))
+    check_one_step(read_body({"track_total_hits": True, "highlight": {}}, depth=100))
+
+
+def test_a_timeout_holds_for_both_searches() -> None:
+    assert body({"timeout": "1s"})["timeout"] == topic_body({"timeout": "1s"})["timeout"] == "1s"
 
 
 def test_topics_are_the_scores_of_documents() -> None:
