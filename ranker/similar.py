@@ -157,8 +157,8 @@ def _vector_of(client: OpenSearch, target: Target, field: str, id: str) -> tuple
     vector = list(values_at(hits[0].get("_source") or {}, field.split(".")))
     if not vector:
         raise DocumentMissing(
-            f"the document {id!r} has no vector in the field {field!r} of {index!r}: `trifuse sync {index}` "
-            "embeds what is still to be embedded, and says what failed; without a text there is none"
+            f"the document {id!r} has no vector in the field {field!r} of {index!r}: it has no text for it, "
+            f"or isn't embedded yet; `trifuse sync {index}` embeds what is still to be, and says what failed"
         )
     target.require_space(field, target.spaces[index][field].encoder)
     return index, vector

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from trifuse.deploy.outcome.predict import Prediction
 
 SHOWN = 20
+FEW = 20
+"""Trials of the rarer outcome below which figures are cautioned of."""
 
 _ROWS = {
     "accuracy": "ACC",
@@ -29,10 +31,19 @@ _ROWS = {
 }
 
 
-def counts_line(found: Comparison, outcomes: Outcomes) -> str:
-    """How many trials there were of each outcome, in one line."""
-    parts = ", ".join(f"{part} {yes:,} + {no:,}" for part, (yes, no) in found.trials.items())
-    return f"trials ({' or '.join(outcomes.positive)} + {' or '.join(outcomes.negative)}): {parts}"
+def counts_lines(found: Comparison, outcomes: Outcomes) -> list[str]:
+    """How many trials there were of each outcome, and a caution where they are too few to tell much."""
+    parts = "; ".join(f"{part} {yes:,} and {no:,}" for part, (yes, no) in found.trials.items())
+    lines = [
+        f"trials that are {' or '.join(outcomes.positive)}, and {' or '.join(outcomes.negative)}: {parts}"
+    ]
+    chosen, judged = min(found.trials["valid"]), min(found.trials["test"])
+    if min(chosen, judged) < FEW:
+        lines.append(
+            f"caution: of the rarer outcome {judged:,} judge, and {chosen:,} chose the penalty: with fewer "
+            f"than {FEW} the figures hardly tell one method from another, and probabilities are rough"
+        )
+    return lines
 
 
 def comparison_table(found: Comparison, encoder: str) -> Table:
@@ -57,8 +68,13 @@ def predictions_table(found: Sequence[Prediction], positive: Sequence[str]) -> T
     table.add_column("title", ratio=1)
     table.add_column("probability", justify="right")
     for each in found[:SHOWN]:
-        table.add_row(Text(each.id), Clamped(Text(each.title)), f"{each.probability:.3f}")
+        table.add_row(Text(each.id), Clamped(Text(each.title)), _probability(each.probability))
     return table
+
+
+def _probability(value: float) -> str:
+    """Three places, and never a certainty."""
+    return ">0.999" if value > 0.9995 else "<0.001" if value < 0.0005 else f"{value:.3f}"
 
 
 def write_csv(found: Sequence[Prediction], path: Path) -> None:

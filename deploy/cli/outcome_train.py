@@ -22,7 +22,7 @@ from trifuse.deploy.cli.common import (
 )
 from trifuse.deploy.cli.outcome_output import (
     comparison_table,
-    counts_line,
+    counts_lines,
     draw_reliability,
 )
 from trifuse.deploy.cli.study_plots import PlotOption, check_plot
@@ -150,7 +150,7 @@ def train_command(
             }
         )
     else:
-        print_lines([counts_line(found, outcomes)])
+        print_lines(counts_lines(found, outcomes))
         out.print(comparison_table(found, model.encoder))
         print_lines([f"the model is in {out_file}: trifuse outcome predict {index} {out_file}"])
     if unused:

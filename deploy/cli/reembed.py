@@ -65,7 +65,9 @@ BumpOption = Annotated[
 NoSwitchOption = Annotated[
     bool, typer.Option("--no-switch", help="Only fill; queries stay as they are until --switch.")
 ]
-SwitchOption = Annotated[bool, typer.Option("--switch", help="Have queries go by the new vectors.")]
+SwitchOption = Annotated[
+    bool, typer.Option("--switch", help="Have queries go by the new vectors, after --no-switch.")
+]
 RollbackOption = Annotated[bool, typer.Option("--rollback", help="Have queries go by the old ones again.")]
 AbandonOption = Annotated[
     bool, typer.Option("--abandon", help="Before the switch: take the new vectors out again.")
@@ -110,7 +112,10 @@ def reembed_command(
     steps = {"--switch": to_new, "--rollback": rollback, "--abandon": to_abandon, "--finish": to_finish}
     chosen = [name for name, given in steps.items() if given]
     if len(chosen) > 1 or (chosen and (no_switch or text or in_place)):
-        raise typer.BadParameter("one step at a time; --text, --in-place and --no-switch go with --encoder")
+        raise typer.BadParameter(
+            "one step at a time: --text, --in-place and --no-switch go with --encoder, which switches by "
+            "itself when all is embedded, unless --no-switch is given"
+        )
     settings = resolve(opensearch=opensearch, redis=redis, broker=broker, encoder=encoder)
     client = require_opensearch(opensearch_client(settings), settings)
     if chosen:

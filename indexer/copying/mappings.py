@@ -60,9 +60,7 @@ def return_mapping(client: OpenSearch, copy: Copy) -> None:
     """
     mapping = client.indices.get_mapping(index=copy.index)[copy.index]["mappings"]
     properties = {
-        name: value
-        for name, value in mapping.get("properties", {}).items()
-        if name not in (MARKS, *copy.own)
+        name: value for name, value in mapping.get("properties", {}).items() if name not in (MARKS, *copy.own)
     }
     there = client.indices.get_mapping(index=copy.source)[copy.source]["mappings"]
     properties = own_properties(properties, there.get("properties") or {})
