@@ -28,23 +28,20 @@ from filelock import FileLock
 from msgspec import Meta
 
 from trifuse.encoder.aspects import TEXT
-from trifuse.encoder.description import MODEL_FILE, ModelFolder, Precision
+from trifuse.encoder.description import MODEL_FILE, NAME_PATTERN, ModelFolder, Precision
 from trifuse.encoder.errors import ModelInvalid, ModelNotFound, SpaceMismatch
 from trifuse.encoder.fetch import cache_dir, sha256_of
-from trifuse.encoder.patches import apply_patch
+from trifuse.encoder.models import SHIPPED
+from trifuse.encoder.patches import Sha256, apply_patch
 from trifuse.encoder.registry import open_model
 from trifuse.encoder.spaces import EncoderSpace
 
 ADAPTER_FILE = "aspects.json"
-SHIPPED = Path(__file__).parent / "shipped"
-"""Folders of adapters that come with the package; each is known by its folder's name."""
-
 DEFAULT_ADAPTER = "pio-bge-small"
 
-_Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 _File = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\.onnx_adapter$")]
 _Patch = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\.patch$")]
-_Name = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
+_Name = Annotated[str, Meta(pattern=NAME_PATTERN)]
 
 
 class AskedAspect(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -79,7 +76,7 @@ class AdapterGraph(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     base: str
     base_space: str
     patch: _Patch
-    sha256: _Sha256
+    sha256: Sha256
 
 
 class AdapterDescription(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -102,7 +99,7 @@ class AdapterDescription(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     space: dict[str, Any]
     graphs: dict[Precision, AdapterGraph]
     aspects: dict[str, AskedAspect]
-    files: dict[_File, _Sha256]
+    files: dict[_File, Sha256]
     rank: int
     alpha: float
     seed: int
@@ -176,7 +173,7 @@ class Adapter:
 
 
 def adapter_names() -> list[str]:
-    """The adapters that come with the package, sorted."""
+    """The adapters that come with the package, sorted; each is known by its folder's name."""
     return sorted(path.parent.name for path in SHIPPED.glob(f"*/{ADAPTER_FILE}"))
 
 

@@ -39,7 +39,7 @@ Precision = Literal["fp32", "fp16", "int8"]
 _Count = Annotated[int, Meta(ge=1)]
 _File = Annotated[str, Meta(pattern=r"^$|^[A-Za-z0-9][A-Za-z0-9._-]*\.onnx$")]
 NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]{0,63}$"
-"""What a model's name may be."""
+"""What the name of a model, or of an adapter, may be."""
 
 _Name = Annotated[str, Meta(pattern=NAME_PATTERN)]
 

@@ -15,7 +15,7 @@ from trifuse.encoder.patches import read_patch
 from trifuse.encoder.spaces import EncoderSpace
 
 SHIPPED = Path(__file__).with_name("shipped")
-"""The folder of what the package holds of models, and where each came from."""
+"""The folder of what the package holds of models and adapters, and where each came from."""
 
 # All share the uncased vocabulary of BERT.
 _TOKENIZER_SHA256 = "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66"

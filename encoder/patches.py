@@ -30,14 +30,15 @@ _CHUNK = 1 << 20
 # What zipfile raises, depending on which byte is wrong.
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, OSError, RuntimeError)
 _Count = Annotated[int, Meta(ge=0)]
-_Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+"""Of a file, in hex."""
 
 
 class PatchedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A file that a patch is made for, or makes."""
 
     size: _Count
-    sha256: _Sha256
+    sha256: Sha256
 
 
 class Patch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
