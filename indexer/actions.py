@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trifuse.encoder.vectors import vector_faults
-
-_MAX_ID_BYTES = 512
+from trifuse.indexer.names import LONGEST_ID
 
 Op = Literal["index", "create", "update", "delete"]
 
@@ -71,8 +70,8 @@ def _check(value: Any, path: str) -> None:
 def _check_id(document_id: str) -> None:
     """OpenSearch refuses the whole request, not the item, where an id has no byte or over 512."""
     size = len(document_id.encode("utf-8", "surrogatepass"))
-    if not 0 < size <= _MAX_ID_BYTES:
-        raise Unsendable(f"its id has {size} bytes, expected 1 to {_MAX_ID_BYTES}")
+    if not 0 < size <= LONGEST_ID:
+        raise Unsendable(f"its id has {size} bytes, expected 1 to {LONGEST_ID}")
 
 
 def short_floats(vector: NDArray[np.floating[Any]]) -> list[Any]:

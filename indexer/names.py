@@ -4,7 +4,8 @@ from __future__ import annotations
 
 _FORBIDDEN = frozenset('\\/*?"<>| ,#\0')
 _LONGEST = 255
-_LONGEST_ID = 512
+LONGEST_ID = 512
+"""Bytes of a document's id."""
 
 
 def name_fault(name: str) -> str | None:
@@ -33,6 +34,6 @@ def may_be_id(text: str) -> bool:
     (True, False, False, False)
     """
     try:
-        return 1 <= len(text.encode()) <= _LONGEST_ID
+        return 1 <= len(text.encode()) <= LONGEST_ID
     except UnicodeEncodeError:  # a lone surrogate
         return False

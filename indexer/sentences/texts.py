@@ -11,12 +11,12 @@ import msgspec
 
 from trifuse.encoder.templates import values_at
 from trifuse.indexer.mapping import SENTENCE_FILTERS
+from trifuse.indexer.names import LONGEST_ID
 from trifuse.indexer.prepare import content_hash
 from trifuse.indexer.sentences.origin import Origin
 from trifuse.indexer.sentences.split import Sentence, text_sentences, trial_sentences
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_LONGEST_ID = 512  # bytes
 _TRIAL_TEXTS = ("brief_summary", "detailed_description", "eligibility")
 
 
@@ -105,7 +105,7 @@ def sentence_id(parent: str, routing: str | None, section: str, ordinal: int) ->
     """
     name = parent if routing is None else content_hash(msgspec.json.encode((parent, routing)))
     known = f"{name}#{section}#{ordinal}"
-    return known if len(known.encode()) <= _LONGEST_ID else content_hash(known.encode())
+    return known if len(known.encode()) <= LONGEST_ID else content_hash(known.encode())
 
 
 def source_sentences(source: Mapping[str, Any], text: Sequence[str]) -> Iterator[Sentence]:
