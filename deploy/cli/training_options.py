@@ -15,6 +15,7 @@ from trifuse.deploy.cli.common import MOST_SEED
 from trifuse.encoder.adapter_files import ADAPTER_FILE
 from trifuse.encoder.description import DESCRIPTION_FILE, NAME_PATTERN
 from trifuse.encoder.errors import TrainingMissing
+from trifuse.encoder.training.report import STATE_FOLDER
 
 _Recipe = TypeVar("_Recipe", bound=Any)
 
@@ -60,7 +61,6 @@ ResumeOption = Annotated[
 SaveOption = Annotated[int, typer.Option("--save-every", min=1, help="Steps between two states.")]
 
 DEFAULT_CHECKPOINT = "bge-small-en-v1.5"
-STATE_FOLDER = "state"
 
 
 def model_name(folder: Path, otherwise: str = "lader") -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
@@ -14,13 +12,10 @@ from trifuse.encoder.training.checkpoints import open_checkpoint
 from trifuse.encoder.training.examples import Example, Known
 from trifuse.encoder.training.export import QUERY_FILE, export_towers
 from trifuse.encoder.training.recipe import Recipe
+from trifuse.encoder.training.report import STATE_FOLDER, ends, finish_run
 from trifuse.encoder.training.state import sole_run
 from trifuse.encoder.training.towers import Towers
 from trifuse.encoder.training.trainer import Step, accelerator_here, train_towers
-
-REPORT_FILE = "training.json"
-STATE_FOLDER = "state"
-_ENDS = 20
 
 
 @dataclass(frozen=True)
@@ -51,14 +46,11 @@ class TrainingReport:
 
     def as_dict(self) -> dict[str, Any]:
         """The report as JSON, with the first and the last steps' means: a step's own loss is noisy."""
-        return asdict(self) | {
-            "steps": len(self.loss),
-            "seed": self.recipe.seed,
-            "loss_first": _mean(self.loss[:_ENDS]),
-            "loss_last": _mean(self.loss[-_ENDS:]),
-            "accuracy_first": _mean(self.accuracy[:_ENDS]),
-            "accuracy_last": _mean(self.accuracy[-_ENDS:]),
-        }
+        return (
+            asdict(self)
+            | {"steps": len(self.loss), "seed": self.recipe.seed}
+            | ends(loss=self.loss, accuracy=self.accuracy)
+        )
 
 
 def train_lader(
@@ -131,10 +123,5 @@ def train_lader(
         accuracy=history.accuracy,
         parity=parity,
     )
-    (folder / REPORT_FILE).write_text(json.dumps(report.as_dict(), indent=1) + "\n")
-    shutil.rmtree(folder / STATE_FOLDER, ignore_errors=True)
+    finish_run(folder, report)
     return report
-
-
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values)

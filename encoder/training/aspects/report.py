@@ -8,8 +8,7 @@ from typing import Any
 from trifuse.encoder.training.aspects.dev import DevScores
 from trifuse.encoder.training.aspects.recipe import Recipe
 from trifuse.encoder.training.aspects.trainer import AdapterHistory
-
-_ENDS = 20
+from trifuse.encoder.training.report import ends
 
 
 @dataclass(frozen=True)
@@ -37,15 +36,13 @@ class Trained:
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON, with the first and the last steps' means: a step's own loss is noisy."""
-        first, last = self.loss[:_ENDS], self.loss[-_ENDS:]
         scores = [DevScores(*each)._asdict() for each in self.dev]
-        return asdict(self) | {
-            "loss_first": sum(first) / len(first),
-            "loss_last": sum(last) / len(last),
+        found = {
             "dev": scores,
             "dev_before": scores[0] if scores else None,
             "dev_best": None if self.best_epoch is None else scores[self.best_epoch],
         }
+        return asdict(self) | ends(loss=self.loss) | found
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,11 +16,10 @@ from trifuse.encoder.training.aspects.recipe import Recipe
 from trifuse.encoder.training.aspects.report import AspectReport, Trained
 from trifuse.encoder.training.aspects.run import Progress, Run
 from trifuse.encoder.training.aspects.vectors import sentence_vectors
+from trifuse.encoder.training.report import STATE_FOLDER, finish_run
 from trifuse.encoder.training.state import sole_run
 from trifuse.encoder.training.trainer import accelerator_here
 
-REPORT_FILE = "training.json"
-STATE_FOLDER = "state"
 _COMPARED = 8  # titles whose vectors are compared, beside texts of ours
 
 
@@ -126,6 +123,5 @@ def train_aspects(
         parity=parity.exact,
         rounded=parity.rounded,
     )
-    (folder / REPORT_FILE).write_text(json.dumps(report.as_dict(), indent=1) + "\n")
-    shutil.rmtree(state, ignore_errors=True)
+    finish_run(folder, report)
     return report

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from trifuse.encoder.training.report import ends
 from trifuse.encoder.training.trial2vec.recipe import Recipe
-
-_ENDS = 20
 
 
 @dataclass(frozen=True)
@@ -56,18 +55,10 @@ class Trial2VecReport:
 
     def as_dict(self) -> dict[str, Any]:
         """The report as JSON, with the first and the last steps' means: a step's own loss is noisy."""
-        ends = {
-            f"{name}_{end}": sum(some) / len(some)
-            for name in ("loss", "accuracy")
-            for end, some in (
-                ("first", getattr(self, name)[:_ENDS]),
-                ("last", getattr(self, name)[-_ENDS:]),
-            )
-        }
         dev = {int(step): score for step, score in self.dev}
         return (
             asdict(self)
-            | ends
+            | ends(loss=self.loss, accuracy=self.accuracy)
             | {
                 "steps": len(self.loss),
                 "seed": self.recipe.seed,

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from trifuse.encoder.description import MODEL_FILE
+from trifuse.encoder.fetch import sha256_of
 from trifuse.encoder.parts import Part
 from trifuse.encoder.training.checkpoints import open_checkpoint
 from trifuse.encoder.training.entities import EntitySource
+from trifuse.encoder.training.report import STATE_FOLDER, finish_run
 from trifuse.encoder.training.state import sole_run
 from trifuse.encoder.training.trial2vec.draw import require_enough
 from trifuse.encoder.training.trial2vec.examples import TrialParts
@@ -24,8 +23,6 @@ from trifuse.encoder.training.trial2vec.report import Trial2VecReport
 from trifuse.encoder.training.trial2vec.run import Progress, accelerator_for
 from trifuse.encoder.training.trial2vec.words import learn_words
 
-REPORT_FILE = "training.json"
-STATE_FOLDER = "state"
 _ROUNDED_OF = 100
 
 
@@ -109,7 +106,7 @@ def train_trial2vec(
     seconds = {"words": words, **found.seconds, "export": time.monotonic() - exporting}
     report = Trial2VecReport(
         model=name,
-        sha256=hashlib.sha256((folder / MODEL_FILE).read_bytes()).hexdigest(),
+        sha256=sha256_of(folder / MODEL_FILE),
         checkpoint=checkpoint,
         recipe=recipe,
         trials=len(learned),
@@ -129,6 +126,5 @@ def train_trial2vec(
         parity=parity,
         rounded=rounded,
     )
-    (folder / REPORT_FILE).write_text(json.dumps(report.as_dict(), indent=1) + "\n")
-    shutil.rmtree(state, ignore_errors=True)
+    finish_run(folder, report)
     return report
