@@ -9,10 +9,10 @@ import msgspec
 from opensearchpy import OpenSearch
 
 from trifuse.encoder.errors import SpaceMismatch
+from trifuse.encoder.ours import ours_in
 from trifuse.encoder.spaces import Space, has_spaces, spaces_in_meta
 from trifuse.indexer.behind import Index, indexes_behind
 from trifuse.indexer.errors import IndexNotOurs
-from trifuse.indexer.ours import ours_in
 
 QUERIES_PREFIX = "trifuse-queries-"
 """The index of an index's past queries is named by it."""

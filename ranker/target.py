@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from trifuse.encoder.marks import MARKS, VECTOR_FIELD
+from trifuse.encoder.ours import ours_in
 from trifuse.encoder.spaces import EncoderSpace, Space, require_same_space, serving_field, spaces_in_meta
 from trifuse.ranker.errors import BodyError
 from trifuse.ranker.types import Clause
@@ -153,7 +154,7 @@ def read_target(expression: str, answer: Mapping[str, Any]) -> Target:
     filters = {index: _filter_of(expression, index, about) for index, about in answer.items()}
     metas = {index: (about.get("mappings") or {}).get("_meta") for index, about in answer.items()}
     parents = {index: parent for index, meta in metas.items() if (parent := _parents_in(meta))}
-    named = {index: name for index, meta in metas.items() if (name := _ours(meta).get("sentences"))}
+    named = {index: name for index, meta in metas.items() if (name := ours_in(meta).get("sentences"))}
     return Target(
         expression,
         frozenset(answer),
@@ -170,14 +171,9 @@ def read_target(expression: str, answer: Mapping[str, Any]) -> Target:
     )
 
 
-def _ours(meta: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    found = (meta or {}).get("trifuse")
-    return found if isinstance(found, Mapping) else {}
-
-
 def _parents_in(meta: Mapping[str, Any] | None) -> str | None:
     """The index that an index of sentences is of; None where it is none."""
-    origin = _ours(meta).get("of")
+    origin = ours_in(meta).get("of")
     return origin.get("index") if isinstance(origin, Mapping) else None
 
 

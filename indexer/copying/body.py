@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trifuse.encoder.marks import MARKS
+from trifuse.encoder.ours import meta_with
 from trifuse.encoder.spaces import Space, meta_serving, meta_with_space, meta_without_space
 from trifuse.indexer.behind import is_on
 from trifuse.indexer.mapped import lost_fields
 from trifuse.indexer.mapping import ENGINE, VECTOR, WHOLE, marks_property, vector_property
-from trifuse.indexer.ours import meta_with
 from trifuse.indexer.refresh import LOAD_INTERVAL
 
 SOURCE = "source"

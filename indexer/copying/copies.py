@@ -13,10 +13,10 @@ from typing import Any, Literal
 import msgspec
 from opensearchpy import OpenSearch
 
+from trifuse.encoder.ours import ours_in
 from trifuse.encoder.spaces import Space, part_fields, spaces_in_meta
 from trifuse.indexer.behind import Index, index_of, indexes_behind
 from trifuse.indexer.errors import CopyRefused, CopyTaken
-from trifuse.indexer.ours import ours_in
 from trifuse.indexer.state import delete_state, get_state, put_state
 
 KIND = "copy"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from opensearchpy import OpenSearch
 
+from trifuse.encoder.ours import meta_without
 from trifuse.indexer.behind import aliases_of
 from trifuse.indexer.copying.back import require_still
 from trifuse.indexer.copying.copies import Copy, again, doors_among, find_copy, forget_copy, taken
@@ -11,7 +12,6 @@ from trifuse.indexer.copying.returning import source_is_there
 from trifuse.indexer.copying.switch import revert
 from trifuse.indexer.errors import CopyRefused
 from trifuse.indexer.meta import change_meta
-from trifuse.indexer.ours import meta_without
 
 
 def abandon(client: OpenSearch, name: str) -> Copy:

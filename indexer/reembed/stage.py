@@ -15,6 +15,7 @@ from typing import Any, Literal
 import msgspec
 
 from trifuse.encoder.errors import SpaceMismatch
+from trifuse.encoder.ours import meta_with, meta_without, ours_in
 from trifuse.encoder.spaces import (
     Space,
     meta_serving,
@@ -24,7 +25,6 @@ from trifuse.encoder.spaces import (
     spaces_in_meta,
 )
 from trifuse.indexer.errors import IndexNotOurs, ReembedRefused
-from trifuse.indexer.ours import meta_with, meta_without, ours_in
 
 Step = Literal["none", "filling", "switched", "dropping"]
 Next = Literal["current", "tower", "begin", "resume", "switched"]

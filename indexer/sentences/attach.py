@@ -9,13 +9,13 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import RequestError
 
 from trifuse.encoder.marks import MARKS, VECTOR_FIELD
+from trifuse.encoder.ours import meta_with
 from trifuse.encoder.spaces import EncoderSpace, Space
 from trifuse.indexer.behind import Index, indexes_behind
 from trifuse.indexer.ensure import ensure_index
 from trifuse.indexer.errors import IndexNotOurs
 from trifuse.indexer.mapping import SENTENCE_FILTERS, TRIAL_FIELDS, sentence_index, sentence_mapping
 from trifuse.indexer.meta import change_meta
-from trifuse.indexer.ours import meta_with
 from trifuse.indexer.retry import reason_of
 from trifuse.indexer.sentences.filters import FilterFields, filter_fields
 from trifuse.indexer.sentences.origin import Origin, link_in_meta, meta_with_chosen, meta_with_origin

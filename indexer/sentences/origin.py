@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from trifuse.indexer.ours import meta_with, ours_in
+from trifuse.encoder.ours import meta_with, ours_in
 
 
 class Origin(msgspec.Struct, frozen=True):

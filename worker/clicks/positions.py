@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError
 
+from trifuse.encoder.ours import meta_with, ours_in
 from trifuse.indexer.meta import change_meta, read_meta
-from trifuse.indexer.ours import meta_with, ours_in
 from trifuse.worker.clicks.errors import BadCurve, NoEvents
 from trifuse.worker.clicks.indexes import events_index
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from trifuse.encoder.ours import meta_with
 from trifuse.indexer.errors import IndexNotOurs
-from trifuse.indexer.ours import meta_with
 from trifuse.indexer.sentences.filters import filter_fields
 from trifuse.indexer.sentences.origin import Origin, meta_with_origin, origin_in_meta
 
