@@ -30,7 +30,7 @@ def name_fault(name: str) -> str | None:
 def may_be_id(text: str) -> bool:
     """Whether a document may have this id: it is text of 1 to 512 bytes; others are refused by OpenSearch.
 
-    >>> may_be_id("NCT00000102"), may_be_id(""), may_be_id("x" * 513), may_be_id("\udcff")
+    >>> may_be_id("NCT00000102"), may_be_id(""), may_be_id("x" * 513), may_be_id("\\udcff")
     (True, False, False, False)
     """
     try:

@@ -52,7 +52,7 @@ def parent_of(parent: str, routing: str | None, source: Mapping[str, Any], origi
 def without_surrogates(node: Any, instead: str) -> Any:
     """A part of a document with another character in the place of each half of a surrogate pair.
 
-    >>> without_surrogates({"title": ["a\ud800b"]}, " ")
+    >>> without_surrogates({"title": ["a\\ud800b"]}, " ")
     {'title': ['a b']}
     """
     if isinstance(node, str):
