@@ -121,7 +121,7 @@ class AdapterDescription(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         """The space of the documents."""
         content = {name: value for name, value in self.space.items() if name != "id"}
         try:
-            return EncoderSpace(**{**content, "parts": tuple(content.get("parts", ()))})
+            return EncoderSpace.from_dict(content)
         except TypeError as error:
             raise ValueError(f"space: {error}") from error
 

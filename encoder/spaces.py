@@ -67,6 +67,15 @@ class EncoderSpace:
             content["parts"] = list(parts)
         return {**content, "query_tower": tower} if tower and role == "query" else content
 
+    @classmethod
+    def from_dict(cls, value: Mapping[str, Any]) -> EncoderSpace:
+        """The space that `as_dict` wrote.
+
+        Raises:
+            TypeError: a key is missing, or isn't one of a space.
+        """
+        return cls(**{**value, "parts": tuple(value.get("parts", ()))})
+
 
 @dataclass(frozen=True)
 class Space:
@@ -124,13 +133,7 @@ class Space:
             SpaceMismatch: the content doesn't have the id that stands beside it.
         """
         try:
-            encoder = EncoderSpace(
-                **{
-                    **value["encoder"],
-                    "query_tower": value.get("query_tower", ""),
-                    "parts": tuple(value["encoder"].get("parts", ())),
-                }
-            )
+            encoder = EncoderSpace.from_dict({**value["encoder"], "query_tower": value.get("query_tower", "")})
             space = cls(encoder, TextTemplate.from_dict(value["template"]))
             named = value["id"]
         except (AttributeError, KeyError, TypeError, ValueError) as error:
