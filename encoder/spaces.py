@@ -133,7 +133,9 @@ class Space:
             SpaceMismatch: the content doesn't have the id that stands beside it.
         """
         try:
-            encoder = EncoderSpace.from_dict({**value["encoder"], "query_tower": value.get("query_tower", "")})
+            encoder = EncoderSpace.from_dict(
+                {**value["encoder"], "query_tower": value.get("query_tower", "")}
+            )
             space = cls(encoder, TextTemplate.from_dict(value["template"]))
             named = value["id"]
         except (AttributeError, KeyError, TypeError, ValueError) as error:
