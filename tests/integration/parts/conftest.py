@@ -7,7 +7,7 @@ import os
 import runpy
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ import pytest
 from opensearchpy import OpenSearch
 
 from trifuse.encoder import Encoder, load_encoder
+from trifuse.encoder.spaces import Space
+from trifuse.indexer.hints import Enqueue, Hint
 from trifuse.indexer.sync import SyncReport, sync
 from trifuse.worker.embedding import embed
 
@@ -75,16 +77,26 @@ def done(run: Callable[..., subprocess.CompletedProcess[str]]) -> Callable[..., 
 
 
 @pytest.fixture
-def embed_all(client: OpenSearch) -> Callable[..., SyncReport]:
+def enqueue_for(client: OpenSearch) -> Callable[..., Enqueue]:
+    """`enqueue_for(encoder, ...)`: embeds at once what is queued, each by its encoder."""
+
+    def made(*encoders: Encoder) -> Enqueue:
+        by_space = {encoder.space.id: encoder for encoder in encoders}
+
+        def enqueue(index: str, field: str, space: Space, ids: Sequence[Hint], /) -> None:
+            embed(client, by_space[space.encoder.id], index, field, ids)
+
+        return enqueue
+
+    return made
+
+
+@pytest.fixture
+def embed_all(client: OpenSearch, enqueue_for: Callable[..., Enqueue]) -> Callable[..., SyncReport]:
     """`embed_all(index, encoder, ...)`: embeds what a sync queues, each by its encoder, and counts again."""
 
     def embedded(index: str, *encoders: Encoder) -> SyncReport:
-        by_space = {encoder.space.id: encoder for encoder in encoders}
-
-        def enqueue(name: str, field: str, space: Any, ids: Any) -> None:
-            embed(client, by_space[space.encoder.id], name, field, ids)
-
-        sync(client, index, enqueue)
+        sync(client, index, enqueue_for(*encoders))
         client.indices.refresh(index=f"{index}*")  # its sentences as well
         return sync(client, index, lambda *_: pytest.fail("something is pending still"))
 

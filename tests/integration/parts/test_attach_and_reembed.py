@@ -17,6 +17,7 @@ from trifuse.encoder.spaces import Space, serving_field, spaces_in_meta
 from trifuse.indexer.attach import apply_attach, detach, plan_attach
 from trifuse.indexer.attach.plan import AttachPlan
 from trifuse.indexer.errors import IndexNotOurs, ReembedRefused
+from trifuse.indexer.hints import Enqueue
 from trifuse.indexer.load import load
 from trifuse.indexer.part_fields import add_part_fields
 from trifuse.indexer.readers import Record
@@ -26,7 +27,6 @@ from trifuse.indexer.reembed.standing import part_vectors
 from trifuse.indexer.trial import Trial
 from trifuse.indexer.trial_parts import template_for
 from trifuse.ranker.similar import similar
-from trifuse.worker.embedding import embed
 
 
 @pytest.fixture
@@ -191,13 +191,10 @@ def test_another_encoder_and_back(
     index_name: str,
     parts_encoder: Encoder,
     plain_encoder: Encoder,
+    enqueue_for: Callable[..., Enqueue],
 ) -> None:
     """Trials know their parts; with the old field its encoder's vectors of parts go."""
-    encoders = {encoder.space.id: encoder for encoder in (parts_encoder, plain_encoder)}
-
-    def enqueue(index: str, field: str, space: Space, ids: Any, /) -> None:
-        embed(client, encoders[space.encoder.id], index, field, ids)
-
+    enqueue = enqueue_for(parts_encoder, plain_encoder)
     trials = [
         Trial(nct_id="NCT00000001", brief_title="aspirin", conditions=("asthma",)),
         Trial(nct_id="NCT00000002", brief_summary="pain"),
@@ -266,14 +263,15 @@ def other(tmp_path: Path, make_parts_model: Callable[..., Path]) -> Path:
 
 
 def test_vectors_of_parts_are_made_anew_with_the_others(
-    client: OpenSearch, notes: str, parts_encoder: Encoder, other: Path, embed_all: Callable[..., Any]
+    client: OpenSearch,
+    notes: str,
+    parts_encoder: Encoder,
+    other: Path,
+    embed_all: Callable[..., Any],
+    enqueue_for: Callable[..., Enqueue],
 ) -> None:
     new = load_encoder(str(other))
-    encoders = {encoder.space.id: encoder for encoder in (parts_encoder, new)}
-
-    def enqueue(index: str, field: str, space: Space, ids: Any, /) -> None:
-        embed(client, encoders[space.encoder.id], index, field, ids)
-
+    enqueue = enqueue_for(parts_encoder, new)
     _attached(client, notes, parts_encoder)
     before = sorted(["trifuse_vector", *add_part_fields(client, notes, ["title", "condition"])])
     embed_all(notes, parts_encoder)
@@ -318,14 +316,15 @@ def test_what_becomes_of_vectors_of_parts_is_said(
 
 
 def test_a_copy_has_new_vectors_of_parts_and_keeps_them_to_itself(
-    client: OpenSearch, notes: str, parts_encoder: Encoder, other: Path, embed_all: Callable[..., Any]
+    client: OpenSearch,
+    notes: str,
+    parts_encoder: Encoder,
+    other: Path,
+    embed_all: Callable[..., Any],
+    enqueue_for: Callable[..., Enqueue],
 ) -> None:
     new = load_encoder(str(other))
-    encoders = {encoder.space.id: encoder for encoder in (parts_encoder, new)}
-
-    def enqueue(index: str, field: str, space: Space, ids: Any, /) -> None:
-        embed(client, encoders[space.encoder.id], index, field, ids)
-
+    enqueue = enqueue_for(parts_encoder, new)
     _attached(client, notes, parts_encoder)
     add_part_fields(client, notes, ["condition"])
     embed_all(notes, parts_encoder)
@@ -355,17 +354,15 @@ def test_a_copy_of_an_alias_leaves_the_vectors_of_parts_behind(
     parts_encoder: Encoder,
     plain_encoder: Encoder,
     embed_all: Callable[..., Any],
+    enqueue_for: Callable[..., Enqueue],
 ) -> None:
-    encoders = {encoder.space.id: encoder for encoder in (parts_encoder, plain_encoder)}
     _attached(client, notes, parts_encoder)
     add_part_fields(client, notes, parts_encoder.space.parts)
     embed_all(notes, parts_encoder)
     alias = f"{notes}-alias"
     client.indices.put_alias(index=notes, name=alias)
 
-    def enqueue(index: str, field: str, space: Space, ids: Any, /) -> None:
-        embed(client, encoders[space.encoder.id], index, field, ids)
-
+    enqueue = enqueue_for(parts_encoder, plain_encoder)
     assert begin(client, alias, plain_encoder.space) == "begin"
     assert fill(client, alias, enqueue, switch=True).switched
     (copy,) = client.indices.get_alias(name=alias)
