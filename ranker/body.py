@@ -83,9 +83,14 @@ class UserBody:
 
 
 def read_body(
-    body: Mapping[str, Any], *, depth: int, start: int | None = None, size: int | None = None
+    body: Mapping[str, Any],
+    *,
+    depth: int,
+    start: int | None = None,
+    size: int | None = None,
+    explain: bool | None = None,
 ) -> UserBody:
-    """Take a body apart; `start` and `size` replace its `from` and `size`.
+    """Take a body apart; `start`, `size` and `explain` replace its `from`, `size` and `explain`.
 
     Raises:
         BodyError: naming the key and the remedy.
@@ -116,6 +121,9 @@ def read_body(
             f"from + size is {start + size}, and the profile's depth is {depth}: results beyond it aren't "
             "ranked; ask for fewer, or use a profile with a greater depth"
         )
+    page = {key: value for key, value in body.items() if key in PAGE_KEYS}
+    if explain is not None:
+        page["explain"] = explain
     return UserBody(
         query=query,
         start=start,
@@ -124,8 +132,20 @@ def read_body(
         collapse=_collapse_field(body.get("collapse")),
         timeout=body.get("timeout"),
         lexical={key: value for key, value in body.items() if key in LEXICAL_KEYS},
-        page={key: value for key, value in body.items() if key in PAGE_KEYS},
+        page=page,
     )
+
+
+def check_text(text: object) -> None:
+    """Raises BodyError where a query's text is no string."""
+    if not isinstance(text, str):
+        raise BodyError(f"text is {text!r}: give the query's text as a string")
+
+
+def check_filter(filter: object) -> None:
+    """Raises BodyError where what is given beside a body is no query; None is nothing."""
+    if filter is not None and (not isinstance(filter, Mapping) or not filter):
+        raise BodyError(f"filter is {filter!r}: give one query as a JSON object")
 
 
 def _clause(body: Mapping[str, Any], key: str) -> Clause | None:

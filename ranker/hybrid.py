@@ -11,10 +11,10 @@ from opensearchpy import OpenSearch
 
 from trifuse.encoder.errors import SpaceMismatch
 from trifuse.encoder.types import Encoder
-from trifuse.ranker.body import read_body
+from trifuse.ranker.body import check_filter, check_text, read_body
 from trifuse.ranker.body_template import fill_template
 from trifuse.ranker.encoders import BySpace, Encoders
-from trifuse.ranker.errors import BodyError, ProfileNotNative, RankerError, SearchRejected
+from trifuse.ranker.errors import ProfileNotNative, RankerError, SearchRejected
 from trifuse.ranker.exact import ExactCandidates
 from trifuse.ranker.lookups import LookUp, Lookups
 from trifuse.ranker.moving import TRIES, Doubt, doubt_of, without_dense
@@ -211,14 +211,10 @@ class HybridRanker:
         """
         served = self._profiles.get(self._profile if profile is None else profile)
         profile = served.profile
-        if not isinstance(text, str):
-            raise BodyError(f"text is {text!r}: give the query's text as a string")
-        if filter is not None and (not isinstance(filter, Mapping) or not filter):
-            raise BodyError(f"filter is {filter!r}: give one query as a JSON object")
+        check_text(text)
+        check_filter(filter)
         given = fill_template(profile.body or {}, text) if body is None else body
-        user = read_body(given, depth=profile.depth, start=from_, size=size)
-        if explain is not None:
-            user = replace(user, page={**user.page, "explain": explain})
+        user = read_body(given, depth=profile.depth, start=from_, size=size, explain=explain)
         url = read_params(params, text=text)
         if profile.execution == "native":
             require_native(profile)

@@ -7,11 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from trifuse.encoder.errors import AspectUnknown
-from trifuse.encoder.templates import clean_text
 from trifuse.ranker.aspect_rules import Asked, asked_for
 from trifuse.ranker.aspects import Adapters, AspectEncoder, By, BySpace, Chosen, OfAspect
-from trifuse.ranker.body import UserBody, read_body
-from trifuse.ranker.body_template import fill_template
 from trifuse.ranker.errors import BodyError, SearchUnavailable
 from trifuse.ranker.hybrid import HybridRanker
 from trifuse.ranker.profiles.profile import Profile
@@ -24,13 +21,12 @@ from trifuse.ranker.sentence_aspects import (
     topic_body,
     topics_of,
 )
-from trifuse.ranker.sentence_filters import of_document, of_sections, with_filters
 from trifuse.ranker.sentence_groups import GROUPED_BY, by_document
 from trifuse.ranker.sentence_missing import check_document, check_sections
-from trifuse.ranker.sentence_place import Place, find_sentences
+from trifuse.ranker.sentence_place import find_sentences
+from trifuse.ranker.sentence_request import SentenceRequest, Wanted, read_request
 from trifuse.ranker.server import as_sent, asking
 from trifuse.ranker.target import Target
-from trifuse.ranker.types import Clause
 
 AUTO = "auto"
 """In an aspect's place: the one that the question's wording asks for, if any."""
@@ -38,10 +34,6 @@ AUTO = "auto"
 ASPECT_PROFILE = Profile(name="aspect", weights={"dense": 1.0}, normalization={"dense": "none"})
 """What searches by an aspect go by unless told otherwise: vectors alone, since words don't tell what is asked
 of them; a hit's score is its cosine."""
-
-HIGHLIGHTED: Mapping[str, Any] = {"highlight": {"fields": {"text": {"number_of_fragments": 0}}}}
-"""The body where nobody gives one: a sentence is shown whole, and the query's words in it are marked."""
-
 
 MOST = 1000
 """So many sentences are grouped by document, at most, where documents were found by the topic."""
@@ -112,50 +104,23 @@ class SentenceRanker:
             DocumentMissing: there is no such document, or it has no sentences, or these have no vectors yet.
             IndexMissing, ProfileError, SearchRejected, SearchUnavailable: as `HybridRanker.search`.
         """
-        _check(text, aspect, per_document, document, routing)
+        wanted = Wanted(text, aspect, document, routing, sections, per_document)
         place = find_sentences(self._ranker.target_of, index)
         chosen = None
         if aspect is not None:
             chosen = self._chosen(place.target, text, aspect, adapter, profile)
-        if profile is None and chosen is not None and chosen.encoder is not None:
+        encoder = None if chosen is None else chosen.encoder
+        if profile is None and encoder is not None:
             profile = ASPECT_PROFILE
         settings = self._ranker.profile_of(profile)
-        given = fill_template(settings.body or HIGHLIGHTED, text) if body is None else body
-        user = read_body(given, depth=settings.depth, start=from_, size=size)
-        if explain is not None:
-            user = replace(user, page={**user.page, "explain": explain})
-        if per_document is not None:
-            if user.collapse is not None:
-                raise BodyError(
-                    "sentences are grouped by their document already: leave out the body's 'collapse'"
-                )
-            given = {**given, "docvalue_fields": [*items(given.get("docvalue_fields")), *GROUPED_BY]}
-        ours = [*of_sections(sections), *items(place.filter)]
-        if document is not None:
-            ours += of_document(document, routing)
-        if filter is not None and (not isinstance(filter, Mapping) or not filter):
-            raise BodyError(f"filter is {filter!r}: give one query as a JSON object")
-        narrowed, held = with_filters(given, filter, ours)
-        encoder = None if chosen is None else chosen.encoder
+        request = read_request(wanted, place, settings, body, filter, start=from_, size=size, explain=explain)
         if encoder is not None and document is None:
-            response = self._by_topic_and_aspect(
-                place, narrowed, held, text, user, settings, encoder, grouped=per_document is not None
-            )
+            response = self._by_topic_and_aspect(request, encoder)
         else:
-            response = self._ranker.search(
-                place.sentences,
-                narrowed,
-                text=text,
-                filter=held,
-                size=settings.depth if per_document else user.size,
-                from_=0 if per_document else user.start,
-                explain=explain,
-                profile=profile,
-                encoder=encoder,
-                exact=document is not None,
-            )
+            response = self._in_one_search(request, profile, encoder)
+        user = request.user
         if not response["hits"]["hits"] and user.size and not user.start:
-            self._check_nothing(place, settings, document, routing, sections)
+            self._check_nothing(request)
         if per_document is not None:
             response = by_document(response, sentences=per_document, start=user.start, size=user.size)
         about = {**response["trifuse"], "sentences": {"index": place.sentences, "lacking": place.lacking}}
@@ -163,47 +128,59 @@ class SentenceRanker:
             about["aspect"] = chosen.as_dict()
         return {**response, "trifuse": about}
 
-    def _by_topic_and_aspect(
-        self,
-        place: Place,
-        body: Mapping[str, Any],
-        filter: Clause | None,
-        text: str,
-        user: UserBody,
-        profile: Profile,
-        encoder: OfAspect,
-        *,
-        grouped: bool,
+    def _in_one_search(
+        self, request: SentenceRequest, profile: Profile | str | None, encoder: OfAspect | None
     ) -> dict[str, Any]:
+        """Search without an aspect, or within one document.
+
+        Args:
+            profile: as it was named, so that the response tells the version.
+        """
+        user, wanted = request.user, request.wanted
+        return self._ranker.search(
+            request.place.sentences,
+            request.body,
+            text=wanted.text,
+            filter=request.filter,
+            size=request.profile.depth if wanted.per_document else user.size,
+            from_=0 if wanted.per_document else user.start,
+            explain=user.page.get("explain"),
+            profile=profile,
+            encoder=encoder,
+            exact=wanted.document is not None,
+        )
+
+    def _by_topic_and_aspect(self, request: SentenceRequest, encoder: OfAspect) -> dict[str, Any]:
         """Search over all documents: see `sentence_aspects`."""
+        user, place, profile, text = request.user, request.place, request.profile, request.wanted.text
         check_one_step(user)
-        by_topic = replace(profile, execution="client", depth=max(profile.depth, DOCUMENTS))
         first = self._ranker.search(
             place.sentences,
-            topic_body(body),
+            topic_body(request.body),
             text=text,
-            filter=filter,
+            filter=request.filter,
             size=DOCUMENTS,
             from_=0,
             explain=user.page.get("explain"),
-            profile=by_topic,
+            profile=replace(profile, execution="client", depth=max(profile.depth, DOCUMENTS)),
         )
-        topics, field = topics_of(first), place.target.field_of(profile.vector_field)
+        topics = topics_of(first)
         if not topics:
             return first
         similarity = encoder.space.similarity
         asked = aspect_body(
             user,
-            body.get("query"),
+            request.body.get("query"),
             encoder.encode_queries([text])[0].tolist(),
             topics,
             first["trifuse"]["filter"],
-            field=field,
+            field=place.target.field_of(profile.vector_field),
             similarity=similarity,
             text=text,
             hidden=place.target.hidden_fields(),
         )
         asked["docvalue_fields"] = [*items(asked.get("docvalue_fields")), *GROUPED_BY]
+        grouped = request.wanted.per_document is not None
         asked |= {"from": 0, "size": MOST} if grouped else {"from": user.start, "size": user.size}
         with asking(place.sentences):
             answer = self._ranker.client.search(index=place.sentences, body=as_sent(asked))
@@ -240,32 +217,11 @@ class SentenceRanker:
         by: By = "rule" if aspect == AUTO else "given"
         return Chosen(asked.aspect, by, asked.words or None, OfAspect(encoder, asked.aspect))
 
-    def _check_nothing(
-        self,
-        place: Place,
-        profile: Profile,
-        document: str | None,
-        routing: str | None,
-        sections: Sequence[str],
-    ) -> None:
-        client = self._ranker.client
-        if document is not None:
+    def _check_nothing(self, request: SentenceRequest) -> None:
+        """Tell what isn't there, of a document or sections that were named, from what doesn't match."""
+        client, place, profile, wanted = self._ranker.client, request.place, request.profile, request.wanted
+        if wanted.document is not None:
             field = place.target.field_of(profile.vector_field) if profile.weights["dense"] > 0 else None
-            check_document(client, place, field, document, routing)
-        if sections:
-            check_sections(client, place, sections)
-
-
-def _check(
-    text: str, aspect: str | None, per_document: int | None, document: str | None, routing: str | None
-) -> None:
-    if not isinstance(text, str):
-        raise BodyError(f"text is {text!r}: give the query's text as a string")
-    if aspect is not None and not clean_text(text):
-        raise BodyError("the text is empty: give a topic or a question to ask an aspect of")
-    if per_document is not None and (
-        not isinstance(per_document, int) or isinstance(per_document, bool) or per_document < 1
-    ):
-        raise BodyError(f"per_document is {per_document!r}: give a whole number of 1 or more")
-    if routing is not None and document is None:
-        raise BodyError(f"routing is {routing!r}: it belongs to a document, give its id too")
+            check_document(client, place, field, wanted.document, wanted.routing)
+        if wanted.sections:
+            check_sections(client, place, wanted.sections)

@@ -11,6 +11,7 @@ from opensearchpy import OpenSearch
 from trifuse.encoder.spaces import Space
 from trifuse.encoder.templates import values_at
 from trifuse.encoder.types import Encoder
+from trifuse.ranker.body import check_filter
 from trifuse.ranker.clicks.past_queries import similarity_of
 from trifuse.ranker.encoders import BySpace, Encoders
 from trifuse.ranker.errors import BodyError, DocumentMissing, SearchUnavailable
@@ -104,8 +105,7 @@ class _Wanted:
             raise BodyError(f"{self.doc_id!r} can be no document's id: give one that isn't empty, as text")
         if not isinstance(self.size, int) or isinstance(self.size, bool) or not 1 <= self.size <= MAX_HITS:
             raise BodyError(f"size is {self.size!r}: give a whole number from 1 to {MAX_HITS}")
-        if self.filter is not None and (not isinstance(self.filter, Mapping) or not self.filter):
-            raise BodyError(f"filter is {self.filter!r}: give one query as a JSON object")
+        check_filter(self.filter)
         if self.filter is not None:
             check_nesting("filter", self.filter)
 

@@ -1,0 +1,99 @@
+"""What a search among sentences asks for, read before any of it is searched. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from trifuse.encoder.templates import clean_text
+from trifuse.ranker.body import UserBody, check_filter, check_text, read_body
+from trifuse.ranker.body_template import fill_template
+from trifuse.ranker.errors import BodyError
+from trifuse.ranker.profiles.profile import Profile
+from trifuse.ranker.queries import items
+from trifuse.ranker.sentence_filters import of_document, of_sections, with_filters
+from trifuse.ranker.sentence_groups import GROUPED_BY
+from trifuse.ranker.sentence_place import Place
+from trifuse.ranker.types import Clause
+
+HIGHLIGHTED: Mapping[str, Any] = {"highlight": {"fields": {"text": {"number_of_fragments": 0}}}}
+"""The body where nobody gives one: a sentence is shown whole, and the query's words in it are marked."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which sentences are asked for; arguments of `SentenceRanker.search`.
+
+    Raises:
+        BodyError: they contradict each other.
+    """
+
+    text: str
+    aspect: str | None
+    document: str | None
+    routing: str | None
+    sections: Sequence[str]
+    per_document: int | None
+
+    def __post_init__(self) -> None:
+        check_text(self.text)
+        if self.aspect is not None and not clean_text(self.text):
+            raise BodyError("the text is empty: give a topic or a question to ask an aspect of")
+        number = self.per_document
+        if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < 1):
+            raise BodyError(f"per_document is {number!r}: give a whole number of 1 or more")
+        if self.routing is not None and self.document is None:
+            raise BodyError(f"routing is {self.routing!r}: it belongs to a document, give its id too")
+
+
+@dataclass(frozen=True)
+class SentenceRequest:
+    """A search among sentences.
+
+    Args:
+        wanted: which of them.
+        place: where they stand.
+        profile: what legs weigh.
+        body, filter: as `HybridRanker.search` takes them, held to what is wanted.
+        user: the body taken apart as it was before that, with the page that is asked for.
+    """
+
+    wanted: Wanted
+    place: Place
+    profile: Profile
+    body: Mapping[str, Any]
+    filter: Clause | None
+    user: UserBody
+
+
+def read_request(
+    wanted: Wanted,
+    place: Place,
+    profile: Profile,
+    body: Mapping[str, Any] | None,
+    filter: Mapping[str, Any] | None,
+    *,
+    start: int | None,
+    size: int | None,
+    explain: bool | None,
+) -> SentenceRequest:
+    """The search that these arguments of `SentenceRanker.search` ask for.
+
+    Raises:
+        BodyError: the body or the filter can't be used, or groups sentences by something else.
+    """
+    given = fill_template(profile.body or HIGHLIGHTED, wanted.text) if body is None else body
+    user = read_body(given, depth=profile.depth, start=start, size=size, explain=explain)
+    if wanted.per_document is not None:
+        if user.collapse is not None:
+            raise BodyError(
+                "sentences are grouped by their document already: leave out the body's 'collapse'"
+            )
+        given = {**given, "docvalue_fields": [*items(given.get("docvalue_fields")), *GROUPED_BY]}
+    check_filter(filter)
+    ours = [*of_sections(wanted.sections), *items(place.filter)]
+    if wanted.document is not None:
+        ours += of_document(wanted.document, wanted.routing)
+    narrowed, held = with_filters(given, filter, ours)
+    return SentenceRequest(wanted, place, profile, narrowed, held, user)
