@@ -22,29 +22,24 @@ RECIPE_FILE = "recipe.json"
 
 
 class History:
-    """The loss and the accuracy of every step so far."""
+    """The loss of every step so far, and whatever else a training notes: all its attributes are kept."""
 
     def __init__(self) -> None:
         self.loss: list[float] = []
-        self.accuracy: list[float] = []
 
     @property
     def steps(self) -> int:
         """How many steps were done."""
         return len(self.loss)
 
-    def add(self, loss: float, accuracy: float) -> None:
-        """Note a step."""
-        self.loss.append(loss)
-        self.accuracy.append(accuracy)
-
-    def state_dict(self) -> dict[str, list[float]]:
+    def state_dict(self) -> dict[str, Any]:
         """What is kept of it in a state."""
-        return {"loss": list(self.loss), "accuracy": list(self.accuracy)}
+        return dict(self.__dict__)
 
-    def load_state_dict(self, state: dict[str, list[float]]) -> None:
+    def load_state_dict(self, state: dict[str, Any]) -> None:
         """Take back what `state_dict` gave."""
-        self.loss, self.accuracy = list(state["loss"]), list(state["accuracy"])
+        for name in self.__dict__:
+            setattr(self, name, state[name])
 
 
 class Described(Protocol):
@@ -52,15 +47,6 @@ class Described(Protocol):
 
     def as_dict(self) -> dict[str, Any]:
         """What must be the same when a run is resumed, as JSON."""
-        ...
-
-
-class Counted(Protocol):
-    """A history of any training: accelerate keeps it by its `state_dict`."""
-
-    @property
-    def steps(self) -> int:
-        """How many steps were done."""
         ...
 
 
@@ -74,7 +60,7 @@ class SavedState:
     """
 
     def __init__(
-        self, accelerator: Accelerator, folder: Path, recipe: Described, schedule: Any, history: Counted
+        self, accelerator: Accelerator, folder: Path, recipe: Described, schedule: Any, history: History
     ) -> None:
         self._accelerator = accelerator
         self._folder = folder

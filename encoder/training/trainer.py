@@ -39,6 +39,14 @@ class Step(NamedTuple):
     seconds: float
 
 
+class TowersHistory(History):
+    """The loss and the accuracy of every step so far."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.accuracy: list[float] = []
+
+
 def accelerator_here() -> Accelerator:
     """The processors at hand; bf16 where CUDA has it, else float32."""
     bf16 = torch.cuda.is_available() and torch.cuda.is_bf16_supported()
@@ -66,7 +74,7 @@ def train_towers(
     save_every: int = 500,
     on_step: Callable[[Step], None] | None = None,
     accelerator: Accelerator | None = None,
-) -> History:
+) -> TowersHistory:
     """Train the towers in place.
 
     Args:
@@ -90,7 +98,7 @@ def train_towers(
     require_shares(recipe.batch, accelerator)
     set_seed(recipe.seed, device_specific=True)
     model, optimizer, schedule = _prepared(towers, recipe, accelerator)
-    history = History()
+    history = TowersHistory()
     saved = SavedState(accelerator, state, recipe, schedule, history)
     if resume:
         saved.load()
@@ -112,7 +120,8 @@ def train_towers(
         schedule.step()
         optimizer.zero_grad()
         shown: Tensor = accelerator.reduce(torch.stack([loss.detach(), right]), "mean")
-        history.add(*shown.tolist())
+        for series, value in zip((history.loss, history.accuracy), shown.tolist(), strict=True):
+            series.append(value)
         require_finite(history.loss[-1], history.steps)
         if on_step is not None and accelerator.is_main_process:
             on_step(Step(history.steps, history.loss[-1], history.accuracy[-1], time.monotonic() - started))

@@ -19,7 +19,7 @@ from trifuse.encoder.training.aspects.model import QueryTower
 from trifuse.encoder.training.aspects.recipe import Recipe
 from trifuse.encoder.training.recipe import require_finite
 from trifuse.encoder.training.schedule import learning_rate_factor
-from trifuse.encoder.training.state import Described, SavedState
+from trifuse.encoder.training.state import Described, History, SavedState
 
 _LONGEST_GRADIENT = 1.0
 
@@ -42,18 +42,13 @@ class AdapterStep(NamedTuple):
     seconds: float
 
 
-class AdapterHistory:
+class AdapterHistory(History):
     """Every step and epoch so far, and the updates that had the best dev score."""
 
     def __init__(self) -> None:
-        self.loss: list[float] = []
+        super().__init__()
         self.dev: list[list[float]] = []
         self.best: dict[str, Tensor] = {}
-
-    @property
-    def steps(self) -> int:
-        """How many steps were done."""
-        return len(self.loss)
 
     @property
     def best_epoch(self) -> int | None:
@@ -61,14 +56,6 @@ class AdapterHistory:
         if len(self.dev) < 2:
             return None
         return max(range(1, len(self.dev)), key=lambda epoch: (DevScores(*self.dev[epoch]).score, -epoch))
-
-    def state_dict(self) -> dict[str, Any]:
-        """What is kept of it in a state."""
-        return dict(self.__dict__)
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Take back what `state_dict` gave."""
-        self.__dict__.update(state)
 
 
 def train_adapter(

@@ -165,7 +165,7 @@ def train_words(
         optimizer.step()
         schedule.step()
         optimizer.zero_grad()
-        history.add(float(accelerator.reduce(loss.detach(), "mean")), 0.0)
+        history.loss.append(float(accelerator.reduce(loss.detach(), "mean")))
         require_finite(history.loss[-1], history.steps)
         if on_step is not None and accelerator.is_main_process:
             on_step(history.steps, steps, history.loss[-1])

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from trifuse.encoder.training.recipe import require_finite
 from trifuse.encoder.training.schedule import learning_rate_factor
-from trifuse.encoder.training.state import SavedState
+from trifuse.encoder.training.state import History, SavedState
 from trifuse.encoder.training.trial2vec.contrast import AsTensors, Contrast, losses_of
 from trifuse.encoder.training.trial2vec.dev import DevScore
 from trifuse.encoder.training.trial2vec.draw import Draws
@@ -41,21 +41,16 @@ class ContrastStep(NamedTuple):
     seconds: float
 
 
-class ContrastHistory:
+class ContrastHistory(History):
     """Every step so far, and the weights that had the best dev score."""
 
     def __init__(self) -> None:
-        self.loss: list[float] = []
+        super().__init__()
         self.loss_trials: list[float] = []
         self.loss_texts: list[float] = []
         self.accuracy: list[float] = []
         self.dev: list[list[float]] = []
         self.best: dict[str, Tensor] = {}
-
-    @property
-    def steps(self) -> int:
-        """How many steps were done."""
-        return len(self.loss)
 
     @property
     def best_step(self) -> int | None:
@@ -67,14 +62,6 @@ class ContrastHistory:
         """How many scores came after the best one."""
         steps = [each[0] for each in self.dev[1:]]
         return len(steps) - 1 - steps.index(self.best_step) if self.best_step is not None else 0
-
-    def state_dict(self) -> dict[str, Any]:
-        """What is kept of it in a state."""
-        return dict(self.__dict__)
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Take back what `state_dict` gave."""
-        self.__dict__.update(state)
 
 
 def train_contrast(
