@@ -67,12 +67,25 @@ def export_towers(
         for tower, file in ((towers.document, MODEL_FILE), (towers.query, QUERY_FILE)):
             export_graph(tower, new / file)
         cosine = lowest_cosine(towers, new, texts)
-        if cosine < LEAST_COSINE:
-            raise ExportFailed(
-                f"the exported graphs give vectors that are off (cosine {cosine:.6f}, expected "
-                f"{LEAST_COSINE} at least): nothing was written; use the versions of the extra 'train'"
-            )
+        require_parity(cosine, "graphs give")
     return cosine
+
+
+def require_parity(cosine: float, what: str) -> None:
+    """Refuse an export that isn't what was trained.
+
+    Args:
+        cosine: the lowest of a vector by the export and by the trained model.
+        what: was exported, with its verb.
+
+    Raises:
+        ExportFailed: it is below 0.9999.
+    """
+    if not cosine >= LEAST_COSINE:
+        raise ExportFailed(
+            f"the exported {what} vectors that are off (cosine {cosine:.6f}, expected {LEAST_COSINE} at "
+            "least): nothing was written; use the versions of the extra 'train'"
+        )
 
 
 @contextmanager

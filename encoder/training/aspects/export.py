@@ -23,7 +23,7 @@ from trifuse.encoder.adapters import AspectEncoder
 from trifuse.encoder.aspects import aspect_query
 from trifuse.encoder.check import LONG, SHORT
 from trifuse.encoder.description import MODEL_FILE, TOKENIZER_FILE, ModelFolder, Precision
-from trifuse.encoder.errors import ExportFailed, TrainingInvalid
+from trifuse.encoder.errors import TrainingInvalid
 from trifuse.encoder.fetch import sha256_of
 from trifuse.encoder.onnx import write_lora
 from trifuse.encoder.patches import make_patch
@@ -34,7 +34,7 @@ from trifuse.encoder.training.aspects.graph import DOWN, UP, with_updates
 from trifuse.encoder.training.aspects.model import QueryTower
 from trifuse.encoder.training.aspects.recipe import Recipe
 from trifuse.encoder.training.batches import tensors
-from trifuse.encoder.training.export import LEAST_COSINE, moved_when_whole
+from trifuse.encoder.training.export import moved_when_whole, require_parity
 from trifuse.encoder.training.towers import segments
 from trifuse.encoder.types import Vectors
 
@@ -113,15 +113,11 @@ def export_adapter(
         )
         content = msgspec.json.format(msgspec.json.encode(description), indent=2)
         (new / ADAPTER_FILE).write_bytes(content + b"\n")
-        exact = cosines(towers, model, new, "fp32", texts).min()
-        if not exact >= LEAST_COSINE:
-            raise ExportFailed(
-                f"the exported adapter gives vectors that are off (cosine {exact:.6f}, expected "
-                f"{LEAST_COSINE} at least): nothing was written; use the versions of the extra 'train'"
-            )
+        exact = float(cosines(towers, model, new, "fp32", texts).min())
+        require_parity(exact, "adapter gives")
         usual = description.usual
         rounded = None if usual == "fp32" else float(cosines(towers, model, new, usual, texts).mean())
-    return Parity(float(exact), rounded)
+    return Parity(exact, rounded)
 
 
 def cosines(

@@ -20,7 +20,7 @@ from trifuse.encoder.description import (
 )
 from trifuse.encoder.errors import ExportFailed
 from trifuse.encoder.onnx import PARTS_INPUTS, PARTS_OUTPUTS, quantize_graph
-from trifuse.encoder.training.export import LEAST_COSINE, SCOPES, new_files, write_graph
+from trifuse.encoder.training.export import SCOPES, new_files, require_parity, write_graph
 from trifuse.encoder.training.trial2vec.model import Trial2Vec
 from trifuse.encoder.training.trial2vec.packing import Packer
 from trifuse.encoder.training.trial2vec.serving import as_served
@@ -70,11 +70,7 @@ def export_trial2vec(
         with _plain_attention(model):
             write_graph(as_served(model), new / MODEL_FILE, inputs=PARTS_INPUTS, outputs=PARTS_OUTPUTS)
         cosine = lowest_cosine(model, new, [*_probes(model), *trials])
-        if cosine < LEAST_COSINE:
-            raise ExportFailed(
-                f"the exported graph gives vectors that are off (cosine {cosine:.6f}, expected "
-                f"{LEAST_COSINE} at least): nothing was written; use the versions of the extra 'train'"
-            )
+        require_parity(cosine, "graph gives")
     return cosine
 
 
