@@ -18,6 +18,7 @@ from trifuse.deploy.cli.training_options import (
     ResumeOption,
     SaveOption,
     SeedOption,
+    checked_name,
     extra,
     model_name,
     require_room,
@@ -69,7 +70,8 @@ CacheOption = Annotated[
     typer.Option("--cache", file_okay=False, help="Keep sentences' vectors there, for the next run too."),
 ]
 NameOption = Annotated[
-    str | None, typer.Option("--name", help="The adapter's name. Without it: the folder's.")
+    str | None,
+    typer.Option("--name", help="The adapter's name. Without it: the folder's.", callback=checked_name),
 ]
 
 

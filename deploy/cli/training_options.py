@@ -23,8 +23,8 @@ RECIPE = {"rich_help_panel": "How to train (without: the recipe's)"}
 DATA = {"rich_help_panel": "What to learn from"}
 
 
-def _checked_name(given: str | None) -> str | None:
-    """The name; wrong usage where no model can have it: said before the training, not after it."""
+def checked_name(given: str | None) -> str | None:
+    """The name; wrong usage where none can have it: said before the training, not after it."""
     if given is not None and not re.fullmatch(NAME_PATTERN, given):
         raise typer.BadParameter(f"{given!r}: expected lower-case letters, digits, `.`, `_` and `-`")
     return given
@@ -36,7 +36,7 @@ NameOption = Annotated[
     typer.Option(
         "--name",
         help="The model's name, part of its space's id. Without it: the folder's.",
-        callback=_checked_name,
+        callback=checked_name,
     ),
 ]
 CheckpointOption = Annotated[

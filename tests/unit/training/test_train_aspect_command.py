@@ -122,6 +122,8 @@ def test_what_is_no_labelled_document(run: Callable[..., Any], base: Path, tmp_p
 def test_what_is_wrong_usage(run: Callable[..., Any], data: Path, tmp_path: Path) -> None:
     assert run("--data", tmp_path / "nowhere", "--out", tmp_path / "aspects").exit_code == 2
     assert run("--out", tmp_path / "aspects").exit_code == 2
+    for name in ("../up", "A name", ""):
+        assert run("--data", data, "--out", tmp_path / "aspects", "--name", name).exit_code == 2
     (tmp_path / "begun" / "state").mkdir(parents=True)
     begun = run("--data", data, "--out", tmp_path / "begun")
     assert begun.exit_code == 2
