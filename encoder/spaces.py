@@ -18,6 +18,7 @@ from itertools import chain, count
 from typing import Any, Literal
 
 from trifuse.encoder.errors import SpaceMismatch
+from trifuse.encoder.ours import ours_in
 from trifuse.encoder.templates import Role, TextTemplate
 
 FORMAT = 1
@@ -176,8 +177,7 @@ def has_spaces(meta: Mapping[str, Any] | None) -> bool:
 
 
 def _fields(meta: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    ours = (meta or {}).get("trifuse")
-    fields = ours.get("fields") if isinstance(ours, Mapping) else None
+    fields = ours_in(meta).get("fields")
     return fields if isinstance(fields, Mapping) else {}
 
 
