@@ -27,8 +27,10 @@ class ExactCandidates:
         """
         if request.encoded.dense.state != "ok":
             return None
-        if always or not request.target.is_exact(request.field):
-            return "filters" if always else None
+        if always:
+            return "filters"
+        if not request.target.is_exact(request.field):
+            return None
         clause = request.filters.clause
         try:
             few = self._are_few(request, None) or (clause is not None and self._are_few(request, clause))
