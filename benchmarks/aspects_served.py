@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from aspects_data import texts_of
 from kept_encoder import FOLDER, kept_encoder
 from nfcorpus_index import embed_all, fresh_index, services
 from opensearchpy import OpenSearch
@@ -30,15 +31,14 @@ from opensearchpy import OpenSearch
 from trifuse.deploy.cli.aspect_documents import of_split, read_documents
 from trifuse.encoder import DEFAULT_ENCODER
 from trifuse.encoder.adapters import adapters_for, load_adapter
-from trifuse.encoder.aspects import INSTRUCTIONS, aspect_query
-from trifuse.encoder.spaces import EncoderSpace
+from trifuse.encoder.aspects import INSTRUCTIONS
 from trifuse.encoder.training.aspects.labelled import LabelledDocument
 from trifuse.encoder.types import Encoder, Vectors
 from trifuse.indexer.bulk import Action, bulk
 from trifuse.indexer.sentences import attach_sentences, keep_sentences
 from trifuse.ranker import HybridRanker, Profile
 from trifuse.ranker.aspects import AspectEncoder
-from trifuse.ranker.evaluation.asking import sentence_vectors
+from trifuse.ranker.evaluation.asking import generic, instructed, sentence_vectors
 from trifuse.ranker.evaluation.aspects import AskedDocument, evaluate_aspects, first_of
 from trifuse.ranker.sentences import ASPECT_PROFILE, SentenceRanker
 
@@ -50,23 +50,12 @@ class Instructed:
 
     def __init__(self, encoder: Encoder, instructions: Mapping[str, str] = INSTRUCTIONS) -> None:
         self.name, self.revision, self.aspects = "instruction", "untrained", tuple(instructions)
-        self._encoder, self._instructions = encoder, instructions
-
-    @property
-    def space(self) -> EncoderSpace:
-        """The encoder's."""
-        return self._encoder.space
-
-    @property
-    def provider(self) -> str:
-        """The encoder's."""
-        return self._encoder.provider
+        self.space, self.provider = encoder.space, encoder.provider
+        self._ask = instructed(encoder, instructions)
 
     def encode_queries(self, texts: Sequence[str], aspect: str) -> Vectors:
         """(n, dim) float32."""
-        return self._encoder.encode_queries(
-            [aspect_query(text, aspect, self._instructions) for text in texts]
-        )
+        return self._ask(texts, aspect)
 
 
 @dataclass(frozen=True)
@@ -132,8 +121,8 @@ def compare(
     Args:
         adapter: None asks by the title alone, whatever the aspect.
     """
-    texts = [[sentence.text for sentence in document.candidates] for document in documents]
-    vectors, _ = sentence_vectors(encoder, texts)
+    vectors, _ = sentence_vectors(encoder, texts_of(documents))
+    ask = generic(encoder) if adapter is None else adapter.encode_queries
     served, offline, differing, gap = [], [], 0, 0.0
     for document, known in zip(documents, vectors, strict=True):
         first: tuple[dict[str, int], dict[str, int]] = ({}, {})
@@ -149,12 +138,7 @@ def compare(
             )
             hits = response["hits"]["hits"]
             order = [hit["_source"].get("item", 0) for hit in hits]
-            query = (
-                encoder.encode_queries([document.title])[0]
-                if adapter is None
-                else adapter.encode_queries([document.title], aspect)[0]
-            )
-            scores = known @ query
+            scores = known @ ask([document.title], aspect)[0]
             told = np.array([hit["trifuse"]["legs"]["dense"]["similarity"] for hit in hits])
             gap = max(gap, float(np.abs(told - scores[order]).max()))
             first[0][aspect], first[1][aspect] = order[0], first_of(scores.tolist())
@@ -235,13 +219,12 @@ def main() -> None:
         ranker = SentenceRanker(HybridRanker(client, encoder), adapters)
         aspects = [each for each in adapters[-1].aspects if each != "comparator"]
         alike = split_alike(client, sentences, documents)
+        ways: dict[str, AspectEncoder | None] = {"generic": None, **{each.name: each for each in adapters}}
         methods = {
-            name: compare(ranker, index, adapter, encoder, alike, aspects)
-            for name, adapter in {"generic": None, **{each.name: each for each in adapters}}.items()
+            name: compare(ranker, index, adapter, encoder, alike, aspects) for name, adapter in ways.items()
         }
         everywhere = {
-            name: over_all(ranker, index, adapter, documents, aspects)
-            for name, adapter in {"generic": None, **{each.name: each for each in adapters}}.items()
+            name: over_all(ranker, index, adapter, documents, aspects) for name, adapter in ways.items()
         }
     report(len(documents), len(alike), methods, everywhere, as_json=options.json)
 
