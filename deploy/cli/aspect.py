@@ -9,11 +9,11 @@ import typer
 
 from trifuse.deploy.cli.aspect_documents import of_split, read_documents
 from trifuse.deploy.cli.aspect_output import asked_line, evaluation_json, evaluation_table
-from trifuse.deploy.cli.common import EncoderOption, JsonOption, emit, out, print_lines, say
+from trifuse.deploy.cli.common import EncoderOption, JsonOption, emit, out, plain_encoder, print_lines, say
 from trifuse.deploy.cli.train_output import progress_bar
 from trifuse.encoder.adapters import AspectEncoder, adapters_for, load_adapter
 from trifuse.encoder.aspects import ASPECTS, INSTRUCTIONS
-from trifuse.encoder.registry import DEFAULT_ENCODER, describe_encoder, load_encoder
+from trifuse.encoder.registry import DEFAULT_ENCODER, describe_encoder
 from trifuse.encoder.types import Encoder
 from trifuse.ranker.evaluation.asking import Ask, asked_documents, generic, instructed, sentence_vectors
 from trifuse.ranker.evaluation.aspects import evaluate_aspects
@@ -132,11 +132,7 @@ def _base(name: str, lora: AspectEncoder | None) -> Encoder:
     Raises:
         SpaceMismatch: the adapter was trained against another encoder's vectors.
     """
-    base = load_encoder(name)
-    if base.space.parts:
-        raise typer.BadParameter(
-            f"{name} takes parts: name an encoder of plain texts", param_hint="--encoder"
-        )
+    base = plain_encoder(name, "--encoder")
     if lora is not None:
         lora.adapter.require_space(base.space)
     return base

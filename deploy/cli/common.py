@@ -21,6 +21,8 @@ import typer
 from rich.console import Console
 
 from trifuse.encoder.description import ModelDescription
+from trifuse.encoder.registry import load_encoder
+from trifuse.encoder.types import Encoder
 from trifuse.indexer.names import name_fault
 
 OpenSearchOption = Annotated[
@@ -128,6 +130,14 @@ def key_parts(model: ModelDescription) -> tuple[str, ...]:
             param_hint="--part-vectors",
         )
     return model.key_parts
+
+
+def plain_encoder(name: str, option: str) -> Encoder:
+    """The encoder that an option names; wrong usage for one of parts."""
+    encoder = load_encoder(name)
+    if encoder.space.parts:
+        raise typer.BadParameter(f"{name} takes parts: name an encoder of plain texts", param_hint=option)
+    return encoder
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from trifuse.deploy.cli.common import (
     emit,
     names_in,
     out,
+    plain_encoder,
     print_lines,
     require_place,
     say,
@@ -35,8 +36,7 @@ from trifuse.deploy.outcome.labels import COMPLETED, STATUS_FIELD, STOPPED, Outc
 from trifuse.deploy.outcome.model import model_of, save_model
 from trifuse.deploy.outcome.split import SPLITS, Split
 from trifuse.deploy.outcome.trials import labels_from, labels_in, read_trials, require_untold
-from trifuse.encoder.registry import DEFAULT_ENCODER, load_encoder
-from trifuse.encoder.types import Encoder
+from trifuse.encoder.registry import DEFAULT_ENCODER
 from trifuse.indexer.stored_vectors import served_vectors
 
 _LABELS = {"rich_help_panel": "How trials ended"}
@@ -110,7 +110,7 @@ def train_command(
     require_trials("outcome prediction")
     check_plot(plot)
     require_place(out_file, "--out")
-    encoder = _flat(flat_encoder) if baselines else None
+    encoder = plain_encoder(flat_encoder, "--flat-encoder") if baselines else None
     given = read_labels(files, outcomes) if files else None
     settings = resolve(opensearch=opensearch)
     with closing(require_opensearch(opensearch_client(settings), settings)) as client:
@@ -173,12 +173,3 @@ def _labels_file(value: str) -> tuple[Path, Split | None]:
     if not path.is_file():
         raise typer.BadParameter(f"there is no file {str(path)!r}", param_hint="--labels")
     return path, part
-
-
-def _flat(name: str) -> Encoder:
-    encoder = load_encoder(name)
-    if encoder.space.parts:
-        raise typer.BadParameter(
-            f"{name} takes parts: name an encoder of plain texts", param_hint="--flat-encoder"
-        )
-    return encoder
