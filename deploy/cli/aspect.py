@@ -93,8 +93,11 @@ def evaluate_command(
         for name, ask in _ways(base, lora).items()
     }
 
-    without = sum(not sentences for sentences in texts)
-    left = {"incomplete": len(left_out), "without_candidates": without, "unreadable_sentences": unreadable}
+    left = {
+        "incomplete": len(left_out),
+        "without_candidates": methods["generic"].without_candidates,
+        "unreadable_sentences": unreadable,
+    }
     if as_json:
         emit(
             {
