@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,13 +11,15 @@ from trifuse.deploy.cli.aspect_documents import of_split, read_documents
 from trifuse.deploy.cli.aspect_output import asked_line, evaluation_json, evaluation_table
 from trifuse.deploy.cli.common import EncoderOption, JsonOption, emit, out, plain_encoder, print_lines, say
 from trifuse.deploy.cli.train_output import progress_bar
-from trifuse.encoder.adapters import AspectEncoder, adapters_for, load_adapter
 from trifuse.encoder.aspects import ASPECTS, INSTRUCTIONS
 from trifuse.encoder.registry import DEFAULT_ENCODER, describe_encoder
 from trifuse.encoder.types import Encoder
 from trifuse.ranker.evaluation.asking import Ask, asked_documents, generic, instructed, sentence_vectors
 from trifuse.ranker.evaluation.aspects import evaluate_aspects
 from trifuse.ranker.evaluation.significance import SEED
+
+if TYPE_CHECKING:
+    from trifuse.encoder.adapters import AspectEncoder
 
 _RARE = "comparator"  # few collections label it
 _LEFT_OUT = {
@@ -123,6 +125,8 @@ def evaluate_command(
 
 def _adapter(named: str | None, encoder: str | None) -> AspectEncoder | None:
     """The adapter that was named, else the first one that is known for the encoder's space."""
+    from trifuse.encoder.adapters import adapters_for, load_adapter
+
     if named is not None:
         return load_adapter(named)
     known = adapters_for(describe_encoder(encoder or DEFAULT_ENCODER))

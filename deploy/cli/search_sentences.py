@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 
 from trifuse.deploy.cli.common import fail
-from trifuse.encoder.adapters import adapters_for, load_adapter
 from trifuse.encoder.aspects import ASPECTS
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.ranker.aspects import AspectEncoder, BySpace
@@ -98,6 +97,8 @@ def adapters(named: str | None) -> list[AspectEncoder] | BySpace:
     Raises:
         EncoderError: the one that was named can't be loaded.
     """
+    from trifuse.encoder.adapters import adapters_for, load_adapter
+
     if named is not None:
         return [load_adapter(named)]
 
