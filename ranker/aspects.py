@@ -11,6 +11,7 @@ from trifuse.encoder.errors import SpaceMismatch
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.templates import Role
 from trifuse.encoder.types import Encoding, Vectors
+from trifuse.ranker.encoders import encoded_alike
 from trifuse.ranker.errors import BodyError
 
 
@@ -82,7 +83,7 @@ class Adapters:
         if adapters and not found:
             there = ", ".join(sorted({each.name for each in adapters}))
             raise BodyError(f"no adapter {name!r} is at hand: there is {there}")
-        fitting = [each for each in found if each.space.as_dict() == space.as_dict()]
+        fitting = [each for each in found if encoded_alike(each.space, space)]
         if not fitting:
             raise SpaceMismatch(_no_adapter(space, found))
         require_aspect(aspect, list(dict.fromkeys(name for each in fitting for name in each.aspects)))

@@ -38,7 +38,8 @@ class Encoders:
         """
         if self._make is None:
             return next(
-                filter(lambda each: _fits(each.space, space), self._fixed), next(iter(self._fixed), None)
+                filter(lambda each: encoded_alike(each.space, space), self._fixed),
+                next(iter(self._fixed), None),
             )
         if space is None:
             return None
@@ -48,6 +49,6 @@ class Encoders:
         return encoder
 
 
-def _fits(one: EncoderSpace, space: EncoderSpace | None) -> bool:
+def encoded_alike(one: EncoderSpace, space: EncoderSpace | None) -> bool:
     """Whether documents are encoded alike; query towers may differ."""
     return space is not None and (one == space or one.as_dict() == space.as_dict())

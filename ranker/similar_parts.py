@@ -9,6 +9,7 @@ from typing import Any
 
 from trifuse.encoder.spaces import Space
 from trifuse.encoder.templates import TextTemplate, build_text
+from trifuse.ranker.encoders import encoded_alike
 from trifuse.ranker.errors import BodyError
 from trifuse.ranker.filters import all_of
 from trifuse.ranker.legs import dense_clause, exact_clause
@@ -40,7 +41,7 @@ def field_by(target: Target, part: str | None) -> str:
     by_part: dict[str, Counter[str]] = {}
     for spaces in target.spaces.values():
         for name, space in spaces.items():
-            if space.template.local and space.encoder.as_dict() == whole.encoder.as_dict():
+            if space.template.local and encoded_alike(space.encoder, whole.encoder):
                 by_part.setdefault(space.template.parts[0], Counter())[name] += 1
     if part not in by_part:
         there = f"has those of {', '.join(sorted(by_part))}" if by_part else "has none of single parts"
