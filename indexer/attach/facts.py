@@ -85,7 +85,7 @@ def _cluster_settings(client: OpenSearch) -> dict[str, Any]:
         params={
             "include_defaults": "true",
             "flat_settings": "true",
-            "filter_path": "*.cluster.blocks*,*.cluster.routing.allocation.disk*",
+            "filter_path": "*.cluster*",  # a filter sees each flat name as one word, dots and all
         }
     )
     layers = (answer.get(name) or {} for name in ("defaults", "persistent", "transient"))

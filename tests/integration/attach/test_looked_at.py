@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -157,10 +159,40 @@ def test_total_fields(make: Any, refused: Any, plan: Any) -> None:
     assert not plan(enough).refused
 
 
-def test_disk(make: Any, plan: Any) -> None:
-    found = plan(make())
-    assert finding(found, "disk").level == "ok"
-    assert found.estimates.free_bytes > 2**30
+def test_disk(client: OpenSearch, make: Any, plan: Any) -> None:
+    """What is free is judged by the watermarks: of a byte, then of more than any disk has."""
+    index = make()
+    with cluster_settings(client, watermarks("1b")):
+        found = plan(index)
+    assert finding(found, "disk").level == "ok", finding(found, "disk").text
+    assert found.estimates.free_bytes > 2**20
+    with cluster_settings(client, watermarks("1pb")):
+        item = finding(plan(index), "disk")
+    assert item.level == "note", item.text
+    assert "low watermark" in item.text
+
+
+def test_a_cluster_that_takes_no_writes(client: OpenSearch, make: Any, plan: Any) -> None:
+    index = make()
+    with cluster_settings(client, {"cluster.blocks.read_only": True}):
+        found = plan(index)
+    assert [item.subject for item in found.findings if item.level == "refused"] == ["blocks"]
+
+
+def watermarks(low: str) -> dict[str, str]:
+    """Settings by which so much of the disk must stay free, whatever the machine has."""
+    marks = {"low": low, "high": "1b", "flood_stage": "1b"}
+    return {f"cluster.routing.allocation.disk.watermark.{mark}": size for mark, size in marks.items()}
+
+
+@contextmanager
+def cluster_settings(client: OpenSearch, settings: Mapping[str, Any]) -> Iterator[None]:
+    """Settings of the cluster while the block lasts."""
+    client.cluster.put_settings(body={"transient": settings})
+    try:
+        yield
+    finally:
+        client.cluster.put_settings(body={"transient": dict.fromkeys(settings)})
 
 
 def test_documents_without_text(make: Any, plan: Any) -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
+from queue import Empty, Queue
 from typing import Any
 
 import pytest
 from celery import Celery
 from opensearchpy import OpenSearch
+from opensearchpy.exceptions import OpenSearchException
 
 from trifuse.deploy.config import opensearch_client, resolve
+from trifuse.encoder.errors import TrifuseError
 from trifuse.indexer.follow import Patience
 from trifuse.indexer.watch import watch
 from trifuse.worker.embedding import embed
@@ -42,9 +47,19 @@ def test_opensearch_and_redis_are_restarted_while_it_watches(
     index.attach()
     send = celery_enqueue(broker)
 
+    work: Queue[Any] = Queue()
+
     def enqueue(name: str, field: str, space: Any, ids: Any, /) -> None:
         send(name, field, space, ids)  # raises while Redis is away
-        embed(client, encoder, name, field, ids)
+        work.put((name, field, ids))
+
+    def works(stop: threading.Event) -> None:
+        """As a worker: beside the watch, and it outlives an outage for as long as it is patient."""
+        while not stop.is_set():
+            with suppress(Empty, TrifuseError, OpenSearchException):
+                embed(client, encoder, *work.get(timeout=0.1))
+
+    in_thread(works)
 
     patience = Patience(lease_s=1.0, poll_s=0.1)
     in_thread(
