@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trifuse.deploy.cli.common import JsonOption, emit, out, say
+from trifuse.deploy.cli.common import JsonOption, emit, err, out, say
 from trifuse.deploy.cli.train_output import progress_bars
 from trifuse.deploy.cli.training_options import (
     DATA,
@@ -27,7 +27,9 @@ from trifuse.deploy.cli.training_options import (
 from trifuse.encoder.registry import DEFAULT_ENCODER
 
 if TYPE_CHECKING:
+    from trifuse.encoder.training.aspects.recipe import Recipe
     from trifuse.encoder.training.aspects.report import AspectReport, Trained
+    from trifuse.encoder.training.aspects.splits import Splits
 
 _STAGES = {"sentences": "encoding sentences"}
 
@@ -122,6 +124,7 @@ def aspect_command(
     incomplete: list[str] = []
     documents = [each for path in data for each in read_documents(path, incomplete.append)]
     splits = split_documents(documents, noisy=noisy)
+    err.print("\n".join(_sizes(splits, recipe)), markup=False, soft_wrap=True)
     with progress_bars() as show:
         report = train_aspects(
             encoder,
@@ -144,6 +147,23 @@ def aspect_command(
     _tell(report, len(splits.test), out_folder)
     for why, count in left_out.items():
         say(f"{count:,} documents were left out: {why}", "yellow")
+
+
+def _sizes(splits: Splits, recipe: Recipe) -> list[str]:
+    """How much there is to learn from, beside what the study had that this follows."""
+    from trifuse.encoder.training.aspects.examples import PAPER, sizes_of
+    from trifuse.encoder.training.aspects.given import aspects_of, usable
+
+    learned, _ = usable(splits.train, recipe)
+    sizes = sizes_of(learned, aspects_of(learned, recipe))
+    having = [f"{aspect} {count:,} ({sizes.alone[aspect]:,} alone)" for aspect, count in sizes.having.items()]
+    return [
+        f"documents {sizes.documents:,} to learn from, {len(splits.dev):,} for dev, {len(splits.test):,} for "
+        f"a test (the paper: {PAPER['train']:,}, {PAPER['dev']:,}, {PAPER['test']:,})",
+        f"sentences {sizes.sentences:,}: {', '.join(having)}",
+        f"examples  {sizes.examples:,} of {sizes.requests:,} requests: a sentence that answers, and two that "
+        f"don't (the paper: {PAPER['examples']:,})",
+    ]
 
 
 def _tell(report: AspectReport, test: int, folder: Path) -> None:

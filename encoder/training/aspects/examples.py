@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from trifuse.encoder.training.aspects.labelled import LabelledDocument, LabelledSentence
@@ -26,7 +27,8 @@ class AspectExample(NamedTuple):
     negatives: tuple[LabelledSentence, LabelledSentence]
 
 
-class Sizes(NamedTuple):
+@dataclass(frozen=True)
+class Sizes:
     """How much there is to learn from, or to judge by.
 
     Args:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from trifuse.encoder.training.aspects.dev import DevScores
+from trifuse.encoder.training.aspects.examples import PAPER, Sizes
 from trifuse.encoder.training.aspects.recipe import Recipe
 from trifuse.encoder.training.aspects.trainer import AdapterHistory
 from trifuse.encoder.training.report import ends
@@ -58,6 +59,7 @@ class AspectReport:
         documents, unusable: how many it learned from; how many were left out, because they have no title, no
             other sentence, or no aspect.
         dev_documents: by how many the best epoch was chosen.
+        sizes: of what it learned from.
         sentences: whose vectors were made, once.
         device: `cpu` or `cuda`.
         seconds: of this run, by its stages; what was done before a resume isn't counted.
@@ -76,6 +78,7 @@ class AspectReport:
     documents: int
     unusable: int
     dev_documents: int
+    sizes: Sizes
     sentences: int
     device: str
     seconds: dict[str, float]
@@ -86,6 +89,7 @@ class AspectReport:
     def as_dict(self) -> dict[str, Any]:
         """The report as JSON."""
         return asdict(self) | {
+            "sizes": {**asdict(self.sizes), "paper": PAPER},
             "seed": self.recipe.seed,
             "seconds_in_all": sum(self.seconds.values()),
             "trained": [each.as_dict() for each in self.trained],

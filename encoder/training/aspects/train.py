@@ -9,6 +9,7 @@ from pathlib import Path
 from trifuse.encoder.adapter_files import find_adapter
 from trifuse.encoder.errors import TrainingInvalid
 from trifuse.encoder.registry import load_encoder, open_model
+from trifuse.encoder.training.aspects.examples import sizes_of
 from trifuse.encoder.training.aspects.export import export_adapter
 from trifuse.encoder.training.aspects.given import aspects_of, base_of, require_alike, usable
 from trifuse.encoder.training.aspects.labelled import LabelledDocument
@@ -109,6 +110,7 @@ def train_aspects(
         documents=len(learned),
         unusable=unusable,
         dev_documents=len(held),
+        sizes=sizes_of(learned, aspects),
         sentences=len(vectors),
         device=accelerator.device.type,
         seconds={

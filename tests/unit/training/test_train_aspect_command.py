@@ -85,6 +85,14 @@ def test_from_labelled_tokens_to_an_adapter(
     assert said["documents"] + said["dev_documents"] == 18
     assert (said["test_documents"], said["left_out"]) == (2, {"no sentence after the title": 1})
     assert said["recipe"]["epochs"] == 2
+    # Of each document one sentence for either aspect, and no second one that lacks it.
+    assert said["sizes"]["documents"] == said["documents"]
+    assert said["sizes"]["sentences"] == said["sizes"]["requests"] == 2 * said["documents"]
+    assert said["sizes"]["alone"] == dict.fromkeys(("population", "intervention"), said["documents"])
+    assert said["sizes"]["examples"] == 0
+    assert said["sizes"]["paper"] == {"train": 4187, "dev": 474, "test": 186, "examples": 18921}
+    assert json.loads((out / "training.json").read_text())["sizes"] == said["sizes"]
+    assert f"{said['documents']:,} to learn from" in result.stderr
     assert said["parity"] >= 0.9999
     assert load_adapter(str(out)).encode_queries(["a trial"], "population").shape == (1, 32)
     again = run("--data", data, "--out", out, *options)
@@ -103,6 +111,10 @@ def test_an_adapter_for_each_aspect_and_what_is_said_of_it(
     assert "asks for population (sha256" in text
     assert "asks for intervention (sha256" in text
     assert "2 kept for a test, 0 without a title" in text
+    assert "2 for a test (the paper: 4,187, 474, 186)" in text
+    # Of 18 documents to learn from the sha256 of one id is divisible by 10.
+    assert "documents 17 to learn from, 1 for dev" in text
+    assert "0 of 34 requests: a sentence that answers, and two that don't (the paper: 18,921)" in text
     assert "1 documents were left out: no sentence after the title" in text
     assert f"use it with --adapter {tmp_path / 'aspects'}" in text.replace("\n", "")
 
