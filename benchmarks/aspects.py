@@ -10,7 +10,8 @@ Tables:
                Inference, all at once, and within the article that answers
 
 Methods, of which --only names some: `generic` asks by the topic, `instruction` by the topic in the aspect's
-wording, and `lora` by the adapters of --adapter, one a seed (means, and the standard deviation over seeds).
+wording, and `lora` by the adapters of --adapter, one a seed (means, and the standard deviation over seeds);
+`search`, where documents are many, as `trifuse search --aspect` does: by the topic, then by the adapter.
 --topic: the title; `mesh`, the major headings of the abstract's record; `conclusion`, the last sentence;
 `none`, the wording alone. Vectors are kept in --cache; a first run on two cores takes a few minutes.
 """
@@ -21,10 +22,11 @@ import argparse
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from aspects_data import TOPICS, abstracts, questions, tell, texts_of
-from aspects_open import MEASURES, Answered, answered, asked_everywhere
+from aspects_open import MEASURES, Answered, answered, asked_everywhere, share_of
+from aspects_search import Sentences, Way, in_one_step, in_two_steps
 from kept_encoder import FOLDER, kept_encoder
 from rich.console import Console
 from rich.table import Table
@@ -37,10 +39,11 @@ from trifuse.encoder.registry import DEFAULT_ENCODER
 from trifuse.encoder.training.aspects.questions import QUESTIONS
 from trifuse.encoder.types import Encoder
 from trifuse.ranker.evaluation.asking import Ask, asked_documents, generic, instructed, sentence_vectors
-from trifuse.ranker.evaluation.aspects import AskedDocument, evaluate_aspects, mean_and_sd
+from trifuse.ranker.evaluation.aspects import AskedDocument, Share, evaluate_aspects, mean_and_sd
 
 PIO = ASPECTS[:3]
-LORA = "lora"
+LORA, SEARCH = "lora", "search"
+_Ways = TypeVar("_Ways", list[Ask], list[Way])
 
 
 def ways(options: argparse.Namespace, base: Encoder) -> dict[str, list[Ask]]:
@@ -56,7 +59,23 @@ def ways(options: argparse.Namespace, base: Encoder) -> dict[str, list[Ask]]:
         del found["generic"]  # nothing to ask by
     elif adapters:
         found[LORA] = [adapter.encode_queries for adapter in adapters]
-    return {name: asks for name, asks in found.items() if name in (options.only or found)}
+    return found
+
+
+def everywhere(options: argparse.Namespace, base: Encoder) -> dict[str, list[Way]]:
+    """Method to its ways of searching all documents, one a seed."""
+    found = ways(options, base)
+    searches = {name: [in_one_step(ask) for ask in asks] for name, asks in found.items()}
+    if LORA in found:
+        if base.space.similarity != "cosine":
+            raise SystemExit("searches by topic and aspect are done on cosines: take another encoder")
+        searches[SEARCH] = [in_two_steps(generic(base), ask) for ask in found[LORA]]
+    return wanted(options, searches)
+
+
+def wanted(options: argparse.Namespace, found: Mapping[str, _Ways]) -> dict[str, _Ways]:
+    """The methods of --only."""
+    return {name: some for name, some in found.items() if name in (options.only or found)}
 
 
 def by_document(
@@ -64,43 +83,50 @@ def by_document(
 ) -> tuple[dict[str, Any], Callable[[Console], None]]:
     """The tables `within` and `open`: as JSON, and what prints them."""
     asked, others = abstracts(options.data, options.file, options.split, options.topic)
-    texts = [document.texts for document in asked] + (others if options.table == "open" else [])
-    vectors, _ = sentence_vectors(base, texts)
-    topics, labels = [each.topic for each in asked], [each.labels for each in asked]
-    found, told = {}, {}
-    for name, asks in ways(options, base).items():
-        runs: list[list[AskedDocument]] = []
-        at_home = []
-        for ask in asks:
-            if options.table == "open":
-                answers, share = asked_everywhere(ask, asked, vectors, PIO)
-                at_home.append(share)
-            else:
-                answers = asked_documents(ask, topics, labels, vectors, PIO)
-            runs.append(answers)
-        found[name] = evaluate_aspects(runs[0], PIO, other_seeds=runs[1:])
-        seeds = [evaluate_aspects(run, PIO).scores for run in runs] if len(runs) > 1 else []
-        told[name] = evaluation_json(found[name]) | {
-            "seeds": len(runs),
-            "sd": {
-                measure: (mean_and_sd([getattr(each, measure) for each in seeds]) or (0.0, 0.0))[1]
-                for measure in ("top1", "specific", "switching")
-            },
-        }
-        if at_home:
-            told[name]["document"] = sum(at_home) / len(at_home)
+    texts = [document.texts for document in asked]
+    at_home: dict[str, Share] = {}
+    runs: dict[str, list[list[AskedDocument]]] = {}
+    if options.table == "open":
+        sentences = Sentences.of(sentence_vectors(base, texts + others)[0])
+        for name, searches in everywhere(options, base).items():
+            found = [asked_everywhere(way, asked, sentences, PIO) for way in searches]
+            runs[name] = [answers for answers, _ in found]
+            at_home[name] = share_of([hits for _, hits in found], len(PIO))
+    else:
+        vectors, _ = sentence_vectors(base, texts)
+        topics, labels = [each.topic for each in asked], [each.labels for each in asked]
+        for name, asks in wanted(options, ways(options, base)).items():
+            runs[name] = [asked_documents(ask, topics, labels, vectors, PIO) for ask in asks]
+    rows = {name: evaluate_aspects(some[0], PIO, other_seeds=some[1:]) for name, some in runs.items()}
+    told = {
+        name: evaluation_json(row) | {"seeds": len(runs[name]), "sd": spread(runs[name])}
+        for name, row in rows.items()
+    }
+    for name, share in at_home.items():
+        told[name]["document"] = {"percent": share.percent, "ci95": share.ci95}
 
     def show(console: Console) -> None:
-        console.print(asked_line(next(iter(found.values())), base.space.encoder))
-        console.print(evaluation_table(found))
+        console.print(asked_line(next(iter(rows.values())), base.space.encoder))
+        console.print(evaluation_table(rows))
         for name, row in told.items():
             if row["seeds"] > 1:
                 sd = ", ".join(f"{measure} {value:.1f}" for measure, value in row["sd"].items())
                 console.print(f"{name}: {row['seeds']} seeds, standard deviation {sd}")
             if "document" in row:
-                console.print(f"{name}: of its own document {row['document']:.1f} %")
+                share = row["document"]
+                cell = _cell({"mean": share["percent"], "ci95": share["ci95"]})
+                console.print(f"{name}: of its own document {cell} %")
 
     return told, show
+
+
+def spread(runs: Sequence[Sequence[AskedDocument]]) -> dict[str, float]:
+    """Measure to its standard deviation over seeds."""
+    seeds = [evaluate_aspects(run, PIO, resamples=10).scores for run in runs]
+    return {
+        measure: (mean_and_sd([getattr(each, measure) for each in seeds]) or (0.0, 0.0))[1]
+        for measure in ("top1", "specific", "switching")
+    }
 
 
 def by_question(
@@ -108,13 +134,13 @@ def by_question(
 ) -> tuple[dict[str, Any], Callable[[Console], None]]:
     """The table `questions`: as JSON, and what prints it."""
     data = questions(options.data, options.split)
-    vectors, _ = sentence_vectors(base, texts_of(data.documents))
+    sentences = Sentences.of(sentence_vectors(base, texts_of(data.documents))[0])
     found: dict[str, dict[str, list[Answered]]] = {}
-    for name, asks in ways(options, base).items():
+    for name, searches in everywhere(options, base).items():
         found[name] = {}
         for aspect in QUESTIONS:
             try:
-                runs = [answered(ask, data, vectors, aspect) for ask in asks]
+                runs = [answered(way, data, sentences, aspect) for way in searches]
             except AspectUnknown as error:
                 tell(f"{name} isn't asked for it: {error}")
                 continue
@@ -172,7 +198,7 @@ def main() -> None:
     parser.add_argument("--encoder", default=DEFAULT_ENCODER, help="of the sentences")
     parser.add_argument("--adapter", action="append", help="an adapter for it; one a seed, repeatable")
     parser.add_argument(
-        "--only", action="append", choices=("generic", "instruction", LORA), help="repeatable"
+        "--only", action="append", choices=("generic", "instruction", LORA, SEARCH), help="repeatable"
     )
     parser.add_argument(
         "--precision", choices=("fp32", "int8"), help="of the adapters' graph; else the usual"

@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 from aspects_data import Asked, Questions
+from aspects_search import Sentences, Way
 from numpy.typing import NDArray
 
-from trifuse.encoder.types import Vectors
-from trifuse.ranker.evaluation.asking import Ask
-from trifuse.ranker.evaluation.aspects import AskedDocument
+from trifuse.ranker.evaluation.aspects import AskedDocument, Share
 from trifuse.ranker.evaluation.significance import bootstrap_ratio_ci
 
 MEASURES = ("within", "first", "RR@10", "document")
@@ -31,51 +30,55 @@ class Answered(NamedTuple):
 
 
 def asked_everywhere(
-    ask: Ask, documents: Sequence[Asked], vectors: Sequence[Vectors], aspects: Sequence[str]
-) -> tuple[list[AskedDocument], float]:
-    """Ask for each document's aspects among the sentences of all, and in how many % its document was found.
+    way: Way, documents: Sequence[Asked], sentences: Sentences, aspects: Sequence[str]
+) -> tuple[list[AskedDocument], list[int]]:
+    """Ask for each document's aspects among the sentences of all; for how many its own was found, of each.
 
     A sentence of another document that comes first counts as one that has no aspect.
 
     Args:
         documents: those that are asked.
-        vectors: of their sentences, and behind them of other documents'.
+        sentences: theirs, and behind them other documents'.
     """
-    every, owner = _joined(vectors)
-    starts = np.cumsum([0, *(len(each) for each in vectors)])
     first: list[dict[str, int]] = [{} for _ in documents]
-    at_home = 0
+    at_home = [0] * len(documents)
     for aspect in aspects:
-        for number, query in enumerate(ask([document.topic for document in documents], aspect)):
-            best = int(np.argmax(every @ query))
-            home = bool(owner[best] == number)
-            at_home += home
-            first[number][aspect] = best - int(starts[number]) if home else len(documents[number].labels)
+        for number, scores in enumerate(way(sentences, [each.topic for each in documents], aspect)):
+            best = int(np.argmax(scores))
+            home = bool(sentences.owner[best] == number)
+            at_home[number] += home
+            here = best - int(sentences.starts[number])
+            first[number][aspect] = here if home else len(documents[number].labels)
     elsewhere = frozenset[str]()
     found = [
         AskedDocument([*document.labels, elsewhere], its)
         for document, its in zip(documents, first, strict=True)
     ]
-    return found, 100 * at_home / (len(documents) * len(aspects))
+    return found, at_home
 
 
-def answered(ask: Ask, data: Questions, vectors: Sequence[Vectors], aspect: str) -> Answered | None:
+def share_of(hits: Sequence[Sequence[int]], of: int) -> Share:
+    """In percent, of `of` requests for each document: (seeds, documents) of hits."""
+    means = np.mean(hits, axis=0)
+    low, high = bootstrap_ratio_ci(means, np.full(len(means), of, dtype=np.float64))
+    return Share(100 * float(means.mean()) / of, (100 * low, 100 * high), of * len(means))
+
+
+def answered(way: Way, data: Questions, sentences: Sentences, aspect: str) -> Answered | None:
     """The questions for an aspect; None where there are none."""
     asked = [question for question in data.asked if question.aspect == aspect]
     if not asked:
         return None
-    every, owner = _joined(vectors)
     places = {document.id: number for number, document in enumerate(data.documents)}
-    starts = np.cumsum([0, *(len(each) for each in vectors)])
     rows = []
-    for question, query in zip(asked, ask([each.text for each in asked], aspect), strict=True):
+    for question, scores in zip(asked, way(sentences, [each.text for each in asked], aspect), strict=True):
         home = places[question.document]
-        answers = {int(starts[home]) + at for at in question.answers}
-        scores = every @ query
+        start, end = sentences.starts[home : home + 2].tolist()
+        answers = {start + at for at in question.answers}
         best = np.argsort(-scores, kind="stable")[:DEPTH].tolist()
-        own = int(starts[home]) + int(np.argmax(scores[starts[home] : starts[home + 1]]))
+        own = start + int(np.argmax(scores[start:end]))
         rank = next((rank for rank, at in enumerate(best, start=1) if at in answers), 0)
-        rows.append((own in answers, rank == 1, 1 / rank if rank else 0.0, owner[best[0]] == home))
+        rows.append((own in answers, rank == 1, 1 / rank if rank else 0.0, sentences.owner[best[0]] == home))
     return Answered(
         len(asked), _measured(np.array(rows, dtype=np.float64), [each.document for each in asked])
     )
@@ -96,9 +99,3 @@ def _measured(
         low, high = bootstrap_ratio_ci(sums[:, column], of)
         found[name] = (100 * float(sums[:, column].sum() / of.sum()), (100 * low, 100 * high))
     return found
-
-
-def _joined(vectors: Sequence[Vectors]) -> tuple[Vectors, NDArray[np.int64]]:
-    """All sentences, and the number of each one's document; what can't be encoded is never found."""
-    every = np.nan_to_num(np.concatenate(list(vectors)), nan=0.0)
-    return every, np.repeat(np.arange(len(vectors)), [len(each) for each in vectors])

@@ -12,7 +12,8 @@ from typing import Any
 import aspects
 import pytest
 from aspects_data import abstracts, questions
-from aspects_open import answered, asked_everywhere
+from aspects_open import answered, asked_everywhere, share_of
+from aspects_search import Sentences, Way, in_one_step
 from tiny_model import make_model
 
 from trifuse.encoder.aspects import INSTRUCTIONS
@@ -140,10 +141,10 @@ def test_all_abstracts_at_once(run: Callable[..., str]) -> None:
     """The other abstract's gout is nearer to the wording for outcomes than the own one's pain."""
     found = json.loads(run("--table", "open", "--json"))["methods"]["instruction"]
     assert found["top1"] == pytest.approx(200 / 3)
-    assert found["document"] == pytest.approx(200 / 3)
+    assert found["document"]["percent"] == pytest.approx(200 / 3)
     assert found["per_aspect"]["outcome"]["top1"] == 0
     assert found["switching"] == pytest.approx(100 / 3)
-    assert "of its own document 66.7 %" in run("--table", "open")
+    assert "of its own document 66.7 (66.7-66.7) %" in run("--table", "open")
 
 
 def test_a_sentence_of_another_document_has_no_aspect(data: Path, model: str) -> None:
@@ -151,12 +152,12 @@ def test_a_sentence_of_another_document_has_no_aspect(data: Path, model: str) ->
     encoder = load_encoder(model)
     vectors, _ = sentence_vectors(encoder, [asked.texts, *others])
     words = {"population": "Men.", "outcome": "Gout."}
-    answers, share = asked_everywhere(
-        lambda topics, aspect: encoder.encode_queries([words[aspect]]), [asked], vectors, list(words)
-    )
+    way = in_one_step(lambda topics, aspect: encoder.encode_queries([words[aspect]]))
+    answers, at_home = asked_everywhere(way, [asked], Sentences.of(vectors), list(words))
     assert answers[0].first == {"population": 0, "outcome": 4}
     assert answers[0].aspects[4] == frozenset()
-    assert share == 50
+    assert at_home == [1]
+    assert share_of([at_home], 2) == (50, (50, 50), 2)
 
 
 def test_questions_have_their_answers(data: Path, model: str) -> None:
@@ -169,16 +170,21 @@ def test_questions_have_their_answers(data: Path, model: str) -> None:
     assert [document.id for document in found.documents] == ["7"]
     encoder = load_encoder(model)
     vectors, _ = sentence_vectors(encoder, [[each.text for each in found.documents[0].candidates]])
-    right = answered(lambda texts, aspect: encoder.encode_queries(["Pain."]), found, vectors, "outcome")
+    sentences = Sentences.of(vectors)
+
+    def say(word: str) -> Way:
+        return in_one_step(lambda texts, aspect: encoder.encode_queries([word]))
+
+    right = answered(say("Pain."), found, sentences, "outcome")
     assert right is not None
     assert {name: mean for name, (mean, _) in right.measures.items()} == {
         "within": 100, "first": 100, "RR@10": 100, "document": 100,
     }  # fmt: skip
-    wrong = answered(lambda texts, aspect: encoder.encode_queries(["Men."]), found, vectors, "outcome")
+    wrong = answered(say("Men."), found, sentences, "outcome")
     assert wrong is not None
     assert wrong.measures["first"][0] == 0
     assert wrong.measures["RR@10"][0] == pytest.approx(100 / 3)  # men, zinc and pain in reading order
-    assert answered(generic(encoder), found, vectors, "comparator") is None
+    assert answered(in_one_step(generic(encoder)), found, sentences, "comparator") is None
 
 
 def test_the_table_of_questions(run: Callable[..., str]) -> None:
