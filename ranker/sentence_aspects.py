@@ -21,6 +21,7 @@ from trifuse.ranker.clicks.past_queries import similarity_of
 from trifuse.ranker.errors import BodyError
 from trifuse.ranker.filters import all_of
 from trifuse.ranker.legs import exact_clause
+from trifuse.ranker.queries import items
 from trifuse.ranker.source import without_vectors
 from trifuse.ranker.types import Clause
 
@@ -64,7 +65,7 @@ def aspect_body(
     query: Clause | None,
     vector: Sequence[float],
     topics: Mapping[str, float],
-    filters: Mapping[str, Any],
+    filter: Clause | None,
     *,
     field: str,
     similarity: Similarity,
@@ -74,14 +75,11 @@ def aspect_body(
     """The search for the sentences of these documents.
 
     Args:
-        query: that of the first search, which may be among its filters.
-        filters: of the first search, as its response tells them.
+        query: that of the first search.
+        filter: what held for the vectors in that.
         hidden: fields that no hit shows.
     """
-    held = [filters[name] for name in ("given", "alias", "post_filter") if filters[name]]
-    held += [*filters["lifted"], {"terms": {BY_DOCUMENT: list(topics)}}]
-    if filters["rescored_only"] and query is not None:
-        held.append(query)
+    held = [*items(filter), {"terms": {BY_DOCUMENT: list(topics)}}]
     weights = [
         {"filter": {"term": {BY_DOCUMENT: document}}, "weight": weight}
         for document, weight in _weights(topics).items()

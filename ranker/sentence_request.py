@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trifuse.encoder.templates import clean_text
+from trifuse.ranker.aspects import Chosen, OfAspect
 from trifuse.ranker.body import UserBody, check_filter, check_text, read_body
 from trifuse.ranker.body_template import fill_template
 from trifuse.ranker.errors import BodyError
@@ -23,18 +24,25 @@ HIGHLIGHTED: Mapping[str, Any] = {"highlight": {"fields": {"text": {"number_of_f
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which sentences are asked for; arguments of `SentenceRanker.search`.
+    """What is asked for: the arguments of `SentenceRanker.search`.
 
     Raises:
         BodyError: they contradict each other.
     """
 
     text: str
-    aspect: str | None
-    document: str | None
-    routing: str | None
-    sections: Sequence[str]
-    per_document: int | None
+    body: Mapping[str, Any] | None = None
+    aspect: str | None = None
+    adapter: str | None = None
+    document: str | None = None
+    routing: str | None = None
+    sections: Sequence[str] = ()
+    per_document: int | None = None
+    filter: Mapping[str, Any] | None = None
+    size: int | None = None
+    start: int | None = None
+    explain: bool | None = None
+    profile: Profile | str | None = None
 
     def __post_init__(self) -> None:
         check_text(self.text)
@@ -54,6 +62,7 @@ class SentenceRequest:
     Args:
         wanted: which of them.
         place: where they stand.
+        chosen: the aspect; None where none was asked for.
         profile: what legs weigh.
         body, filter: as `HybridRanker.search` takes them, held to what is wanted.
         user: the body taken apart as it was before that, with the page that is asked for.
@@ -61,39 +70,35 @@ class SentenceRequest:
 
     wanted: Wanted
     place: Place
+    chosen: Chosen | None
     profile: Profile
     body: Mapping[str, Any]
     filter: Clause | None
     user: UserBody
 
+    @property
+    def encoder(self) -> OfAspect | None:
+        """Of the aspect; None without one."""
+        return None if self.chosen is None else self.chosen.encoder
 
-def read_request(
-    wanted: Wanted,
-    place: Place,
-    profile: Profile,
-    body: Mapping[str, Any] | None,
-    filter: Mapping[str, Any] | None,
-    *,
-    start: int | None,
-    size: int | None,
-    explain: bool | None,
-) -> SentenceRequest:
-    """The search that these arguments of `SentenceRanker.search` ask for.
+
+def read_request(wanted: Wanted, place: Place, chosen: Chosen | None, profile: Profile) -> SentenceRequest:
+    """The search that is asked for.
 
     Raises:
         BodyError: the body or the filter can't be used, or groups sentences by something else.
     """
-    given = fill_template(profile.body or HIGHLIGHTED, wanted.text) if body is None else body
-    user = read_body(given, depth=profile.depth, start=start, size=size, explain=explain)
+    given = fill_template(profile.body or HIGHLIGHTED, wanted.text) if wanted.body is None else wanted.body
+    user = read_body(given, depth=profile.depth, start=wanted.start, size=wanted.size, explain=wanted.explain)
     if wanted.per_document is not None:
         if user.collapse is not None:
             raise BodyError(
                 "sentences are grouped by their document already: leave out the body's 'collapse'"
             )
         given = {**given, "docvalue_fields": [*items(given.get("docvalue_fields")), *GROUPED_BY]}
-    check_filter(filter)
+    check_filter(wanted.filter)
     ours = [*of_sections(wanted.sections), *items(place.filter)]
     if wanted.document is not None:
         ours += of_document(wanted.document, wanted.routing)
-    narrowed, held = with_filters(given, filter, ours)
-    return SentenceRequest(wanted, place, profile, narrowed, held, user)
+    narrowed, held = with_filters(given, wanted.filter, ours)
+    return SentenceRequest(wanted, place, chosen, profile, narrowed, held, user)

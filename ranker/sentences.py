@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from trifuse.encoder.errors import AspectUnknown
+from trifuse.encoder.errors import AspectUnknown, SpaceMismatch
+from trifuse.ranker.ahead import ahead
 from trifuse.ranker.aspect_rules import Asked, asked_for
 from trifuse.ranker.aspects import Adapters, AspectEncoder, By, BySpace, Chosen, OfAspect
-from trifuse.ranker.errors import BodyError, SearchUnavailable
+from trifuse.ranker.errors import (
+    BodyError,
+    DocumentMissing,
+    IndexMissing,
+    RankerError,
+    SearchRejected,
+    SearchUnavailable,
+)
 from trifuse.ranker.hybrid import HybridRanker
+from trifuse.ranker.moving import TRIES, Doubt, doubt_of
 from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.queries import items
 from trifuse.ranker.sentence_aspects import (
@@ -23,7 +34,7 @@ from trifuse.ranker.sentence_aspects import (
 )
 from trifuse.ranker.sentence_groups import GROUPED_BY, by_document
 from trifuse.ranker.sentence_missing import check_document, check_sections
-from trifuse.ranker.sentence_place import find_sentences
+from trifuse.ranker.sentence_place import Place, find_sentences
 from trifuse.ranker.sentence_request import SentenceRequest, Wanted, read_request
 from trifuse.ranker.server import as_sent, asking
 from trifuse.ranker.target import Target
@@ -104,38 +115,51 @@ class SentenceRanker:
             DocumentMissing: there is no such document, or it has no sentences, or these have no vectors yet.
             IndexMissing, ProfileError, SearchRejected, SearchUnavailable: as `HybridRanker.search`.
         """
-        wanted = Wanted(text, aspect, document, routing, sections, per_document)
-        place = find_sentences(self._ranker.target_of, index)
-        chosen = None
-        if aspect is not None:
-            chosen = self._chosen(place.target, text, aspect, adapter, profile)
+        wanted = Wanted(
+            text=text,
+            body=body,
+            aspect=aspect,
+            adapter=adapter,
+            document=document,
+            routing=routing,
+            sections=sections,
+            per_document=per_document,
+            filter=filter,
+            size=size,
+            start=from_,
+            explain=explain,
+            profile=profile,
+        )
+        for left in reversed(range(TRIES)):
+            place = None
+            try:
+                place = find_sentences(self._ranker.target_of, index)
+                request = self._read(wanted, place)
+                response, doubt = self._answer(request)
+                # Where it moved, that is read anew for the next try.
+                if doubt == "none" or (not self._moved(index, place) and doubt == "some"):
+                    return self._shown(request, response)
+            except (DocumentMissing, IndexMissing, SearchRejected, SpaceMismatch):
+                if not left or not self._moved(index, place):
+                    raise
+        raise SearchUnavailable(
+            f"what {index!r} stands for changed during each of {TRIES} tries: search again"
+        )
+
+    def _read(self, wanted: Wanted, place: Place) -> SentenceRequest:
+        chosen = None if wanted.aspect is None else self._chosen(wanted, place.target, wanted.aspect)
         encoder = None if chosen is None else chosen.encoder
-        if profile is None and encoder is not None:
-            profile = ASPECT_PROFILE
-        settings = self._ranker.profile_of(profile)
-        request = read_request(wanted, place, settings, body, filter, start=from_, size=size, explain=explain)
-        if encoder is not None and document is None:
-            response = self._by_topic_and_aspect(request, encoder)
-        else:
-            response = self._in_one_search(request, profile, encoder)
-        user = request.user
-        if not response["hits"]["hits"] and user.size and not user.start:
-            self._check_nothing(request)
-        if per_document is not None:
-            response = by_document(response, sentences=per_document, start=user.start, size=user.size)
-        about = {**response["trifuse"], "sentences": {"index": place.sentences, "lacking": place.lacking}}
-        if chosen is not None:
-            about["aspect"] = chosen.as_dict()
-        return {**response, "trifuse": about}
+        return read_request(wanted, place, chosen, self._ranker.profile_of(_profile(wanted, encoder)))
 
-    def _in_one_search(
-        self, request: SentenceRequest, profile: Profile | str | None, encoder: OfAspect | None
-    ) -> dict[str, Any]:
-        """Search without an aspect, or within one document.
+    def _answer(self, request: SentenceRequest) -> tuple[dict[str, Any], Doubt]:
+        """The response, and whether it may be of other sentences than the request was made for."""
+        encoder = request.encoder
+        if encoder is not None and request.wanted.document is None:
+            return self._by_topic_and_aspect(request, encoder)
+        return self._in_one_search(request, encoder), "none"
 
-        Args:
-            profile: as it was named, so that the response tells the version.
-        """
+    def _in_one_search(self, request: SentenceRequest, encoder: OfAspect | None) -> dict[str, Any]:
+        """Search without an aspect, or within one document."""
         user, wanted = request.user, request.wanted
         return self._ranker.search(
             request.place.sentences,
@@ -145,17 +169,25 @@ class SentenceRanker:
             size=request.profile.depth if wanted.per_document else user.size,
             from_=0 if wanted.per_document else user.start,
             explain=user.page.get("explain"),
-            profile=profile,
+            profile=_profile(wanted, encoder),
             encoder=encoder,
             exact=wanted.document is not None,
         )
 
-    def _by_topic_and_aspect(self, request: SentenceRequest, encoder: OfAspect) -> dict[str, Any]:
-        """Search over all documents: see `sentence_aspects`."""
-        user, place, profile, text = request.user, request.place, request.profile, request.wanted.text
+    def _by_topic_and_aspect(
+        self, request: SentenceRequest, encoder: OfAspect
+    ) -> tuple[dict[str, Any], Doubt]:
+        """Search over all documents, in two requests as any search: see `sentence_aspects`.
+
+        The first finds documents, of which it fetches nothing; the second ranks their sentences, and fetches
+        the page. The aspect's vector is made during the first.
+        """
+        started = time.perf_counter()
+        user, profile, text = request.user, request.profile, request.wanted.text
         check_one_step(user)
-        first = self._ranker.search(
-            place.sentences,
+        encoded = ahead(partial(encoder.encode_queries, [text]))
+        found, looked_up = self._ranker.prepare(
+            request.place.sentences,
             topic_body(request.body),
             text=text,
             filter=request.filter,
@@ -164,38 +196,51 @@ class SentenceRanker:
             explain=user.page.get("explain"),
             profile=replace(profile, execution="client", depth=max(profile.depth, DOCUMENTS)),
         )
+        found.target.require_space(found.field, encoder.space)
+        first, doubt = self._ranker.rank(found, looked_up)
         topics = topics_of(first)
-        if not topics:
-            return first
-        similarity = encoder.space.similarity
+        if not topics or doubt == "foreign":
+            return first, doubt
         asked = aspect_body(
             user,
-            request.body.get("query"),
-            encoder.encode_queries([text])[0].tolist(),
+            found.user.query,
+            encoded()[0].tolist(),
             topics,
-            first["trifuse"]["filter"],
-            field=place.target.field_of(profile.vector_field),
-            similarity=similarity,
+            found.filters.clause,
+            field=found.field,
+            similarity=encoder.space.similarity,
             text=text,
-            hidden=place.target.hidden_fields(),
+            hidden=found.target.hidden_fields(),
         )
         asked["docvalue_fields"] = [*items(asked.get("docvalue_fields")), *GROUPED_BY]
         grouped = request.wanted.per_document is not None
         asked |= {"from": 0, "size": MOST} if grouped else {"from": user.start, "size": user.size}
-        with asking(place.sentences):
-            answer = self._ranker.client.search(index=place.sentences, body=as_sent(asked))
-        if any(hit["_index"] not in place.target.indices for hit in answer["hits"]["hits"]):
-            raise SearchUnavailable(f"what {place.sentences!r} stands for has changed: search again")
-        return aspect_response(first, answer, topics, similarity)
+        with asking(found.target.expression):
+            answer = self._ranker.client.search(index=found.target.expression, body=as_sent(asked))
+        whole = answer["hits"]["total"]["value"] > 0 and not answer["_shards"].get("failed")
+        meanwhile = doubt_of(found, answer["hits"]["hits"], whole=whole)
+        response = aspect_response(first, answer, topics, encoder.space.similarity)
+        response["took"] = round((time.perf_counter() - started) * 1000)
+        return response, doubt if meanwhile == "none" else meanwhile
 
-    def _chosen(
-        self, target: Target, text: str, aspect: str, adapter: str | None, profile: Profile | str | None
-    ) -> Chosen:
+    def _shown(self, request: SentenceRequest, response: dict[str, Any]) -> dict[str, Any]:
+        """The response as it is asked for: by document, and with what was searched."""
+        user, wanted, place = request.user, request.wanted, request.place
+        if not response["hits"]["hits"] and user.size and not user.start:
+            self._check_nothing(request)
+        if wanted.per_document is not None:
+            response = by_document(response, sentences=wanted.per_document, start=user.start, size=user.size)
+        about = {**response["trifuse"], "sentences": {"index": place.sentences, "lacking": place.lacking}}
+        if request.chosen is not None:
+            about["aspect"] = request.chosen.as_dict()
+        return {**response, "trifuse": about}
+
+    def _chosen(self, wanted: Wanted, target: Target, aspect: str) -> Chosen:
         """The aspect to ask for, and by what. One that a question asks for needn't be known by an adapter."""
-        asked = asked_for(text) if aspect == AUTO else Asked(aspect, "")
+        asked = asked_for(wanted.text) if aspect == AUTO else Asked(aspect, "")
         if asked is None:
             return Chosen(None, "rule", reason="its wording names none")
-        settings = self._ranker.profile_of(ASPECT_PROFILE if profile is None else profile)
+        settings = self._ranker.profile_of(ASPECT_PROFILE if wanted.profile is None else wanted.profile)
         field = target.field_of(settings.vector_field)
         space = target.space_of(field)
         if settings.weights["dense"] == 0:
@@ -208,7 +253,7 @@ class SentenceRanker:
                 f"{target.expression!r} has no vectors in the field {field!r}: an aspect needs some"
             )
         try:
-            encoder = self._adapters.of(space.encoder, asked.aspect, name=adapter)
+            encoder = self._adapters.of(space.encoder, asked.aspect, name=wanted.adapter)
         except AspectUnknown as error:
             if aspect != AUTO:
                 raise
@@ -216,6 +261,13 @@ class SentenceRanker:
         target.require_space(field, encoder.space)
         by: By = "rule" if aspect == AUTO else "given"
         return Chosen(asked.aspect, by, asked.words or None, OfAspect(encoder, asked.aspect))
+
+    def _moved(self, index: str | Sequence[str], place: Place | None) -> bool:
+        """Whether the sentences of an index stand elsewhere than they were taken to."""
+        try:
+            return find_sentences(partial(self._ranker.target_of, fresh=True), index) != place
+        except RankerError:
+            return False
 
     def _check_nothing(self, request: SentenceRequest) -> None:
         """Tell what isn't there, of a document or sections that were named, from what doesn't match."""
@@ -225,3 +277,8 @@ class SentenceRanker:
             check_document(client, place, field, wanted.document, wanted.routing)
         if wanted.sections:
             check_sections(client, place, wanted.sections)
+
+
+def _profile(wanted: Wanted, encoder: OfAspect | None) -> Profile | str | None:
+    """The profile as it was named, so that the response tells its version; that of aspects where none was."""
+    return ASPECT_PROFILE if wanted.profile is None and encoder is not None else wanted.profile

@@ -8,8 +8,8 @@ Each document is asked once for each aspect, and ranks the same sentences each t
 - Two-Aspect Switching: both requests of a pair of aspects put a sentence of the asked aspect alone first. Of
   eligible pairs: those of which the document has, for both aspects, a sentence of that aspect alone.
 
-A sentence may have several aspects, or none. "Alone" is among the aspects that are asked for. Sentences with
-the same score are ranked in reading order. Intervals are bootstrapped over documents.
+A sentence may have several aspects, or none. "Alone" is among the aspects that are asked for, unless others
+are named. Sentences with the same score are ranked in reading order. Intervals are bootstrapped over documents.
 """
 
 from __future__ import annotations
@@ -99,6 +99,7 @@ def evaluate_aspects(
     documents: Sequence[AskedDocument],
     aspects: Sequence[str],
     *,
+    beside: Sequence[str] = (),
     other_seeds: Sequence[Sequence[AskedDocument]] = (),
     resamples: int = RESAMPLES,
     seed: int = SEED,
@@ -107,6 +108,7 @@ def evaluate_aspects(
 
     Args:
         aspects: those that were asked for, of every document.
+        beside: others that are labelled: a sentence that has one of them has no aspect alone.
         other_seeds: the same documents, asked by models of other seeds: shares are means over all seeds.
 
     Raises:
@@ -118,7 +120,7 @@ def evaluate_aspects(
             f"none of {len(documents)} documents has a sentence after its first, which is its title"
         )
     runs = [
-        [_Answers.of(document, aspects) for document in run if document.aspects]
+        [_Answers.of(document, aspects, beside) for document in run if document.aspects]
         for run in (documents, *other_seeds)
     ]
 
@@ -162,8 +164,8 @@ class _Answers(NamedTuple):
     possible: frozenset[str]
 
     @classmethod
-    def of(cls, document: AskedDocument, aspects: Sequence[str]) -> _Answers:
-        sentences = [each & {*aspects} for each in document.aspects]
+    def of(cls, document: AskedDocument, aspects: Sequence[str], beside: Sequence[str]) -> _Answers:
+        sentences = [each & {*aspects, *beside} for each in document.aspects]
         got = {aspect: sentences[document.first[aspect]] for aspect in aspects}
         return cls(
             has=frozenset(aspect for aspect in aspects if aspect in got[aspect]),

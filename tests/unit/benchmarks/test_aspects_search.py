@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from aspects_search import Sentences, in_two_steps, topic_then_aspect
@@ -52,13 +50,12 @@ def _by_the_ranker() -> list[tuple[int, float]]:
         },
     }
     topics = topics_of(first)
-    filters: dict[str, Any] = {"given": None, "alias": None, "post_filter": None, "lifted": []}
     body = aspect_body(
         read_body({}, depth=100),
         None,
         [1.0],
         topics,
-        filters | {"rescored_only": False},
+        None,
         field="v",
         similarity="cosine",
         text="",

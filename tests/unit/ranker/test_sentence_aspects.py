@@ -17,24 +17,17 @@ from trifuse.ranker.sentence_aspects import (
 )
 
 TOPICS = {"A": 0.9, "B": 0.5}
-FILTERS: dict[str, Any] = {
-    "given": None,
-    "alias": None,
-    "post_filter": None,
-    "lifted": [],
-    "rescored_only": False,
-}
 CLOSED, OPEN = {"term": {"status": "closed"}}, {"term": {"status": "open"}}
 QUERY = {"match": {"text": "stroke"}}
 
 
-def body(user: dict[str, Any], query: Any = None, **filters: Any) -> dict[str, Any]:
+def body(user: dict[str, Any], query: Any = None, filter: Any = None) -> dict[str, Any]:
     return aspect_body(
         read_body(user, depth=100),
         query,
         [1.0, 0.0],
         TOPICS,
-        FILTERS | filters,
+        filter,
         field="v",
         similarity="cosine",
         text="stroke",
@@ -43,11 +36,8 @@ def body(user: dict[str, Any], query: Any = None, **filters: Any) -> dict[str, A
 
 
 def required(made: dict[str, Any]) -> list[Any]:
-    """What a sentence must match, without what has a vector."""
-    held = made["query"]["function_score"]["query"]["script_score"]["query"]["bool"]["filter"]
-    assert held[0] == {"exists": {"field": "v"}}
-    (clause,) = held[1:]
-    found: list[Any] = clause["bool"]["filter"] if "bool" in clause else [clause]
+    """What a sentence must match."""
+    found: list[Any] = made["query"]["function_score"]["query"]["script_score"]["query"]["bool"]["filter"]
     return found
 
 
@@ -88,12 +78,11 @@ def test_a_sentence_scores_its_documents_topic_and_its_own_vector() -> None:
     assert made["query"]["script_score"]["script"]["params"]["query_value"] == [1.0, 0.0]
 
 
-def test_every_filter_of_the_topic_holds_for_its_sentences() -> None:
-    documents = {"terms": {"parent_id": ["A", "B"]}}
-    assert required(body({})) == [documents]
-    assert required(body({}, given=CLOSED, alias=OPEN, lifted=[QUERY])) == [CLOSED, OPEN, QUERY, documents]
-    assert required(body({}, QUERY, rescored_only=True)) == [documents, QUERY]
-    assert required(body({}, QUERY)) == [documents]
+def test_what_holds_for_the_topics_vectors_holds_for_its_sentences() -> None:
+    vector, documents = {"exists": {"field": "v"}}, {"terms": {"parent_id": ["A", "B"]}}
+    assert required(body({})) == [vector, documents]
+    assert required(body({}, QUERY)) == [vector, documents]
+    assert required(body({}, QUERY, OPEN)) == [vector, {"bool": {"filter": [OPEN, documents]}}]
 
 
 def test_the_page_is_the_users_with_the_topics_words_marked_and_no_vector() -> None:
