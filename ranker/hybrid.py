@@ -26,7 +26,7 @@ from trifuse.ranker.profiles.served import ServedProfiles
 from trifuse.ranker.profiles.store import ProfileStore
 from trifuse.ranker.ranking import Ranking, rank
 from trifuse.ranker.request import Request
-from trifuse.ranker.response import answered
+from trifuse.ranker.response import build_response
 from trifuse.ranker.retrieved import (
     Retrieved,
     confirmed,
@@ -169,19 +169,10 @@ class HybridRanker:
         retrieved, ranking, documents = self._retrieve(request, looked_up)
         if documents is None:
             documents = self._fetch(request, retrieved, ranking)
-        return answered(request, retrieved, ranking, documents, took_ms=_ms(started))
-
-    def rank(self, request: Request, looked_up: LookUp) -> tuple[dict[str, Any], Doubt]:
-        """The response to a search that was prepared, asked once; nothing of its documents is fetched.
-
-        Returns:
-            the response, whose hits have scores, legs and what they are collapsed on alone; and whether it
-            may be of other indices than the search was prepared for.
-        """
-        started = time.perf_counter()
-        retrieved, ranking, _ = self._retrieve(request, looked_up)
-        bare: Documents = {key: {} for key in ranking.keys}
-        return answered(request, retrieved, ranking, bare, took_ms=_ms(started))
+        took_ms = round((time.perf_counter() - started) * 1000)
+        response = build_response(request, retrieved, ranking, documents, took_ms=took_ms)
+        whole = retrieved.dense_is_whole and len(response["hits"]["hits"]) == len(ranking.page)
+        return response, doubt_of(request, retrieved.raw_hits, whole=whole)
 
     def _moved(self, request: Request) -> bool:
         """Whether the index stands for something else than it was taken for."""
@@ -243,6 +234,15 @@ class HybridRanker:
         scored = self._exact.of(request, always=exact)
         return request if scored is None else replace(request, exact=scored), looked_up
 
+    def rank(self, request: Request, looked_up: LookUp) -> tuple[Retrieved, Ranking]:
+        """What the legs of a prepared search bring, and the ranking. Nothing is fetched, nor asked again.
+
+        Raises:
+            IndexMissing, SearchRejected, SearchUnavailable: as `search`.
+        """
+        retrieved, ranking, _ = self._retrieve(request, looked_up)
+        return retrieved, ranking
+
     def target_of(self, index: str | Sequence[str], *, fresh: bool = False) -> Target:
         """What an index expression stands for, as it was read in the last seconds, or is now (`fresh`).
 
@@ -302,7 +302,3 @@ class HybridRanker:
     def _fetch(self, request: Request, retrieved: Retrieved, ranking: Ranking) -> Documents:
         by_query = retrieved.reports["lexical"].state != "failed"
         return fetch(self._client, request, ranking.keys, by_query=by_query)
-
-
-def _ms(started: float) -> int:
-    return round((time.perf_counter() - started) * 1000)

@@ -6,10 +6,9 @@ searched.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from functools import partial
 from typing import Any
 
@@ -18,6 +17,7 @@ from trifuse.ranker.clicks.evidence import ClickEvidence
 from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.signals import Encoded
 from trifuse.ranker.target import Target
+from trifuse.ranker.threads import Threads
 from trifuse.ranker.types import ClickLookup, JointLookup, LegReport
 
 MOST_AT_ONCE = 32
@@ -53,8 +53,7 @@ class LookUp:
 class Lookups:
     """Starts lookups; safe to share by threads.
 
-    Its own threads start with the first lookup that needs one, and a process that was forked since starts its
-    own. They end with `close`, with the object, or with the process.
+    Its own threads start with the first lookup that needs one.
 
     Args:
         clicks: where click evidence comes from; None: there is none.
@@ -62,7 +61,7 @@ class Lookups:
 
     def __init__(self, clicks: ClickLookup | None) -> None:
         self._clicks = clicks
-        self._pools: dict[int, ThreadPoolExecutor] = {}
+        self._threads = Threads(MOST_AT_ONCE, "trifuse-clicks")
 
     def start(
         self, text: str, target: Target, profile: Profile, encoded: Encoded, *, leave_one_out: bool
@@ -91,25 +90,14 @@ class Lookups:
                 look_up = partial(clicks.lookup, index, text, encoded.vector, **how)
                 return LookUp(lambda answer: _looked_up(partial(look_up, similar=answer), profile), along)
         try:
-            future = self._pool().submit(clicks.lookup, index, text, encoded.vector, **how)
+            future = self._threads.submit(partial(clicks.lookup, index, text, encoded.vector, **how))
         except RuntimeError as error:  # no more threads, or closed meanwhile
             return _given(LegReport("failed", f"the click log couldn't be looked up: {error}"))
         return LookUp(lambda _: _joined(future, started, profile))
 
     def close(self) -> None:
         """End the threads, after what they look up. A later lookup starts new ones."""
-        pool = self._pools.pop(os.getpid(), None)
-        if pool is not None:
-            pool.shutdown()
-
-    def _pool(self) -> ThreadPoolExecutor:
-        """This process's pool: after a fork the parent's has no threads here."""
-        process = os.getpid()
-        pool = self._pools.get(process)
-        if pool is None:
-            # Of two threads that get here at once one's pool is kept; the other's has no threads yet.
-            pool = self._pools.setdefault(process, ThreadPoolExecutor(MOST_AT_ONCE, "trifuse-clicks"))
-        return pool
+        self._threads.close()
 
 
 def _given(report: LegReport) -> LookUp:

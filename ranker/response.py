@@ -9,7 +9,6 @@ from typing import Any
 from trifuse.ranker.clicked import Clicked
 from trifuse.ranker.clicks.past_queries import similarity_of
 from trifuse.ranker.fusion import Candidate, LegHits
-from trifuse.ranker.moving import Doubt, doubt_of
 from trifuse.ranker.ranking import Ranking
 from trifuse.ranker.request import Request
 from trifuse.ranker.retrieved import Retrieved
@@ -75,22 +74,6 @@ def _explanation(candidate: Candidate, of_query: Mapping[str, Any]) -> dict[str,
             below = [of_query] if leg == "lexical" else []
             details.append({"value": value.normalized, "description": described, "details": below})
     return {"value": candidate.score, "description": "legs fused by trifuse", "details": details}
-
-
-def answered(
-    request: Request,
-    retrieved: Retrieved,
-    ranking: Ranking,
-    documents: Mapping[Key, Mapping[str, Any]],
-    *,
-    took_ms: int,
-) -> tuple[dict[str, Any], Doubt]:
-    """The whole response, and whether it may be of other indices than the request was made for."""
-    response = build_response(request, retrieved, ranking, documents, took_ms=took_ms)
-    dense = retrieved.answers.get("dense")
-    whole = dense is None or bool(dense.hits and not dense.partial)
-    whole = whole and len(response["hits"]["hits"]) == len(ranking.page)
-    return response, doubt_of(request, retrieved.raw_hits, whole=whole)
 
 
 def build_response(

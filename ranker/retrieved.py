@@ -48,6 +48,12 @@ class Retrieved:
         return [hit for answer in self.answers.values() for hit in answer.hits]
 
     @property
+    def dense_is_whole(self) -> bool:
+        """Whether the dense leg brought hits, and none is missing; also where it wasn't sent."""
+        dense = self.answers.get("dense")
+        return dense is None or bool(dense.hits and not dense.partial)
+
+    @property
     def lexical(self) -> Mapping[str, Any]:
         """The lexical leg's response, which has aggregations and shards; empty where there is none."""
         return self.answers["lexical"].content if "lexical" in self.answers else {}

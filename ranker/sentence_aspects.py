@@ -20,13 +20,19 @@ from trifuse.ranker.body import UserBody
 from trifuse.ranker.clicks.past_queries import similarity_of
 from trifuse.ranker.errors import BodyError
 from trifuse.ranker.filters import all_of
+from trifuse.ranker.fusion import Candidate
 from trifuse.ranker.legs import exact_clause
 from trifuse.ranker.queries import items
+from trifuse.ranker.ranking import Ranking
+from trifuse.ranker.sentence_groups import GROUPED_BY
 from trifuse.ranker.source import without_vectors
 from trifuse.ranker.types import Clause
 
 DOCUMENTS = 50
 """So many documents are looked into, those of the topic."""
+
+MOST = 1000
+"""So many of their sentences are grouped by document, at most."""
 
 BY_DOCUMENT = "parent_id"
 
@@ -55,9 +61,14 @@ def topic_body(body: Mapping[str, Any]) -> dict[str, Any]:
     return {**kept, "collapse": {"field": BY_DOCUMENT}, "_source": False}
 
 
-def topics_of(response: Mapping[str, Any]) -> dict[str, float]:
-    """Document to the score of its best sentence."""
-    return {hit["fields"][BY_DOCUMENT][0]: hit["_score"] for hit in response["hits"]["hits"]}
+def best_by_topic(ranking: Ranking) -> dict[str, Candidate]:
+    """Document to its best sentence."""
+    return {ranking.groups[each.key]: each for each in ranking.page}
+
+
+def document_of(hit: Mapping[str, Any]) -> str:
+    """The document of a sentence that is a hit."""
+    return str(hit["fields"][BY_DOCUMENT][0])
 
 
 def aspect_body(
@@ -71,6 +82,7 @@ def aspect_body(
     similarity: Similarity,
     text: str,
     hidden: Sequence[str],
+    grouped: bool = False,
 ) -> dict[str, Any]:
     """The search for the sentences of these documents.
 
@@ -78,6 +90,7 @@ def aspect_body(
         query: that of the first search.
         filter: what held for the vectors in that.
         hidden: fields that no hit shows.
+        grouped: all of them are wanted, for groups by document, and not the page alone.
     """
     held = [*items(filter), {"terms": {BY_DOCUMENT: list(topics)}}]
     weights = [
@@ -92,6 +105,8 @@ def aspect_body(
         page["highlight"] = {"highlight_query": words, **page["highlight"]}
     if user.timeout is not None:
         page["timeout"] = user.timeout
+    page["docvalue_fields"] = [*items(page.get("docvalue_fields")), *GROUPED_BY]
+    page |= {"from": 0, "size": MOST} if grouped else {"from": user.start, "size": user.size}
     body = {"search_pipeline": "_none", **page, "query": {"function_score": summed}, "track_total_hits": True}
     return without_vectors(body, hidden)
 
@@ -102,14 +117,15 @@ def aspect_response(
     """The response of both searches; `hits.total` counts the sentences of the documents looked into.
 
     Args:
-        first: the response of the search for the topic.
+        first: the response of the search for the topic, with what it found of the documents of the answer's
+            hits; its time is that of both.
         answer: of the search for the aspect; its hits have `parent_id` among their fields.
     """
     weights = _weights(topics)
-    legs = {hit["fields"][BY_DOCUMENT][0]: hit["trifuse"]["legs"] for hit in first["hits"]["hits"]}
+    legs = {document_of(hit): hit["trifuse"]["legs"] for hit in first["hits"]["hits"]}
     hits = []
     for hit in answer["hits"]["hits"]:
-        document = hit["fields"][BY_DOCUMENT][0]
+        document = document_of(hit)
         topic, aspect = topics[document], hit["_score"] - weights[document]
         told = {
             "topic": topic,
@@ -120,7 +136,7 @@ def aspect_response(
     whole = len(topics) < DOCUMENTS and first["hits"]["total"]["relation"] == "eq"
     total = {"value": answer["hits"]["total"]["value"], "relation": "eq" if whole else "gte"}
     return {
-        "took": first["took"] + answer["took"],
+        "took": first["took"],
         "timed_out": first["timed_out"] or answer["timed_out"],
         "_shards": answer["_shards"],
         "hits": {"total": total, "max_score": hits[0]["_score"] if hits else None, "hits": hits},

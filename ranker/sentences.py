@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from trifuse.encoder.errors import AspectUnknown, SpaceMismatch
-from trifuse.ranker.ahead import ahead
 from trifuse.ranker.aspect_rules import Asked, asked_for
 from trifuse.ranker.aspects import Adapters, AspectEncoder, By, BySpace, Chosen, OfAspect
 from trifuse.ranker.errors import (
@@ -21,23 +18,15 @@ from trifuse.ranker.errors import (
     SearchUnavailable,
 )
 from trifuse.ranker.hybrid import HybridRanker
-from trifuse.ranker.moving import TRIES, Doubt, doubt_of
+from trifuse.ranker.moving import TRIES, Doubt
 from trifuse.ranker.profiles.profile import Profile
-from trifuse.ranker.queries import items
-from trifuse.ranker.sentence_aspects import (
-    DOCUMENTS,
-    aspect_body,
-    aspect_response,
-    check_one_step,
-    topic_body,
-    topics_of,
-)
-from trifuse.ranker.sentence_groups import GROUPED_BY, by_document
+from trifuse.ranker.sentence_groups import by_document
 from trifuse.ranker.sentence_missing import check_document, check_sections
 from trifuse.ranker.sentence_place import Place, find_sentences
 from trifuse.ranker.sentence_request import SentenceRequest, Wanted, read_request
-from trifuse.ranker.server import as_sent, asking
+from trifuse.ranker.sentence_steps import topic_then_aspect
 from trifuse.ranker.target import Target
+from trifuse.ranker.threads import Threads
 
 AUTO = "auto"
 """In an aspect's place: the one that the question's wording asks for, if any."""
@@ -46,8 +35,8 @@ ASPECT_PROFILE = Profile(name="aspect", weights={"dense": 1.0}, normalization={"
 """What searches by an aspect go by unless told otherwise: vectors alone, since words don't tell what is asked
 of them; a hit's score is its cosine."""
 
-MOST = 1000
-"""So many sentences are grouped by document, at most, where documents were found by the topic."""
+_MOST_AT_ONCE = 32
+"""So many aspects' vectors are made at once."""
 
 
 class SentenceRanker:
@@ -69,6 +58,7 @@ class SentenceRanker:
     ) -> None:
         self._ranker = ranker
         self._adapters = Adapters(adapters)
+        self._threads = Threads(_MOST_AT_ONCE, "trifuse-aspects")
 
     def search(
         self,
@@ -155,7 +145,7 @@ class SentenceRanker:
         """The response, and whether it may be of other sentences than the request was made for."""
         encoder = request.encoder
         if encoder is not None and request.wanted.document is None:
-            return self._by_topic_and_aspect(request, encoder)
+            return topic_then_aspect(self._ranker, request, encoder, self._threads.ahead)
         return self._in_one_search(request, encoder), "none"
 
     def _in_one_search(self, request: SentenceRequest, encoder: OfAspect | None) -> dict[str, Any]:
@@ -173,55 +163,6 @@ class SentenceRanker:
             encoder=encoder,
             exact=wanted.document is not None,
         )
-
-    def _by_topic_and_aspect(
-        self, request: SentenceRequest, encoder: OfAspect
-    ) -> tuple[dict[str, Any], Doubt]:
-        """Search over all documents, in two requests as any search: see `sentence_aspects`.
-
-        The first finds documents, of which it fetches nothing; the second ranks their sentences, and fetches
-        the page. The aspect's vector is made during the first.
-        """
-        started = time.perf_counter()
-        user, profile, text = request.user, request.profile, request.wanted.text
-        check_one_step(user)
-        encoded = ahead(partial(encoder.encode_queries, [text]))
-        found, looked_up = self._ranker.prepare(
-            request.place.sentences,
-            topic_body(request.body),
-            text=text,
-            filter=request.filter,
-            size=DOCUMENTS,
-            from_=0,
-            explain=user.page.get("explain"),
-            profile=replace(profile, execution="client", depth=max(profile.depth, DOCUMENTS)),
-        )
-        found.target.require_space(found.field, encoder.space)
-        first, doubt = self._ranker.rank(found, looked_up)
-        topics = topics_of(first)
-        if not topics or doubt == "foreign":
-            return first, doubt
-        asked = aspect_body(
-            user,
-            found.user.query,
-            encoded()[0].tolist(),
-            topics,
-            found.filters.clause,
-            field=found.field,
-            similarity=encoder.space.similarity,
-            text=text,
-            hidden=found.target.hidden_fields(),
-        )
-        asked["docvalue_fields"] = [*items(asked.get("docvalue_fields")), *GROUPED_BY]
-        grouped = request.wanted.per_document is not None
-        asked |= {"from": 0, "size": MOST} if grouped else {"from": user.start, "size": user.size}
-        with asking(found.target.expression):
-            answer = self._ranker.client.search(index=found.target.expression, body=as_sent(asked))
-        whole = answer["hits"]["total"]["value"] > 0 and not answer["_shards"].get("failed")
-        meanwhile = doubt_of(found, answer["hits"]["hits"], whole=whole)
-        response = aspect_response(first, answer, topics, encoder.space.similarity)
-        response["took"] = round((time.perf_counter() - started) * 1000)
-        return response, doubt if meanwhile == "none" else meanwhile
 
     def _shown(self, request: SentenceRequest, response: dict[str, Any]) -> dict[str, Any]:
         """The response as it is asked for: by document, and with what was searched."""

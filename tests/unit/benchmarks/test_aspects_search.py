@@ -7,7 +7,7 @@ import pytest
 from aspects_search import Sentences, in_two_steps, topic_then_aspect
 
 from trifuse.ranker.body import read_body
-from trifuse.ranker.sentence_aspects import DOCUMENTS, aspect_body, aspect_response, topics_of
+from trifuse.ranker.sentence_aspects import DOCUMENTS, aspect_body, aspect_response
 
 OWNER = np.array([0, 0, 1, 1, 2])
 TOPIC = np.array([0.9, 0.1, 0.5, 0.8, 0.2])
@@ -37,6 +37,7 @@ def test_no_more_documents_are_looked_into_than_by_a_search() -> None:
 
 def _by_the_ranker() -> list[tuple[int, float]]:
     """What the ranker asks for and answers, for a server that scores these cosines as OpenSearch does."""
+    topics = {"0": 0.9, "1": 0.8, "2": 0.2}
     first = {
         "took": 0,
         "timed_out": False,
@@ -44,12 +45,11 @@ def _by_the_ranker() -> list[tuple[int, float]]:
         "hits": {
             "total": {"relation": "eq"},
             "hits": [
-                {"fields": {"parent_id": [str(document)]}, "_score": score, "trifuse": {"legs": {}}}
-                for document, score in ((0, 0.9), (1, 0.8), (2, 0.2))
+                {"fields": {"parent_id": [document]}, "_score": score, "trifuse": {"legs": {}}}
+                for document, score in topics.items()
             ],
         },
     }
-    topics = topics_of(first)
     body = aspect_body(
         read_body({}, depth=100),
         None,

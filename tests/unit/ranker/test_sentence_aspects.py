@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from trifuse.ranker.body import read_body
 from trifuse.ranker.errors import BodyError
+from trifuse.ranker.fusion import Candidate, Fusion
+from trifuse.ranker.ranking import Ranking
 from trifuse.ranker.sentence_aspects import (
     aspect_body,
     aspect_response,
+    best_by_topic,
     check_one_step,
     topic_body,
-    topics_of,
 )
+from trifuse.ranker.types import Key
 
 TOPICS = {"A": 0.9, "B": 0.5}
 CLOSED, OPEN = {"term": {"status": "closed"}}, {"term": {"status": "open"}}
@@ -63,9 +67,13 @@ def test_a_timeout_holds_for_both_searches() -> None:
     assert body({"timeout": "1s"})["timeout"] == topic_body({"timeout": "1s"})["timeout"] == "1s"
 
 
-def test_topics_are_the_scores_of_documents() -> None:
-    hits = [{"_score": 0.9, "fields": {"parent_id": ["A"]}}, {"_score": 0.5, "fields": {"parent_id": ["B"]}}]
-    assert topics_of({"hits": {"hits": hits}}) == TOPICS
+def test_documents_are_told_by_their_best_sentences() -> None:
+    keys = [Key("a1", "s"), Key("b4", "s")]
+    page = tuple(Candidate(key, score, {}) for key, score in zip(keys, (0.9, 0.5), strict=True))
+    groups = dict(zip(keys, TOPICS, strict=True)) | {Key("a2", "s"): "A"}
+    nothing = np.zeros((0, 0))
+    fusion = Fusion((), nothing, (), nothing, nothing, nothing.astype(np.int64), nothing)
+    assert best_by_topic(Ranking(fusion, page, groups)) == {"A": page[0], "B": page[1]}
 
 
 def test_a_sentence_scores_its_documents_topic_and_its_own_vector() -> None:
@@ -90,6 +98,8 @@ def test_the_page_is_the_users_with_the_topics_words_marked_and_no_vector() -> N
     assert made["highlight"] == {"fields": {"text": {}}, "highlight_query": {"match": {"text": "stroke"}}}
     assert made["_source"] == {"includes": ["text"], "excludes": ["trifuse", "v"]}
     assert made["version"] is True
+    assert (made["from"], made["size"]) == (0, 10)
+    assert made["docvalue_fields"] == ["parent_id", "parent_routing"]
     own = {"highlight_query": {"match": {"text": "pain"}}, "fields": {"text": {}}}
     assert body({"highlight": own}, QUERY)["highlight"] == own
     assert body({"highlight": {"fields": {}}}, QUERY)["highlight"]["highlight_query"] == QUERY
@@ -123,7 +133,7 @@ def test_the_answer_tells_topic_and_aspect_apart() -> None:
         "aspect": {"score": pytest.approx(0.8), "similarity": pytest.approx(0.6)},
         "legs": legs,
     }
-    assert (response["took"], response["timed_out"]) == (7, True)
+    assert (response["took"], response["timed_out"]) == (3, True)
     assert response["hits"]["total"] == {"value": 9, "relation": "eq"}
     assert response["trifuse"] == {"profile": "aspect"}
 
