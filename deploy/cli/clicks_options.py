@@ -9,9 +9,10 @@ from typing import Annotated
 import typer
 from redis import Redis
 from redis.exceptions import RedisError
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from trifuse.deploy.cli.common import err, index_name, say
+from trifuse.deploy.cli.bars import Bars
+from trifuse.deploy.cli.common import index_name, say
 from trifuse.deploy.config import Settings, redis_client
 from trifuse.worker.clicks.counting import MAX_A_DAY, MIN_VISITORS
 from trifuse.worker.clicks.errors import ClickStoreDown
@@ -93,6 +94,6 @@ def warn_if_evicting(store: Redis) -> None:
 def progress(what: str) -> Iterator[Callable[[str], None]]:
     """A line on stderr that says how far it is."""
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=err) as bar:
+    with Bars(*columns) as bar:
         task = bar.add_task(what)
         yield lambda text: bar.update(task, description=f"{what}: {text}")

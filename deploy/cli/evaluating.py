@@ -12,9 +12,10 @@ from typing import Annotated, Any
 import typer
 from redis import Redis
 from redis.exceptions import RedisError
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
-from trifuse.deploy.cli.common import err, fail
+from trifuse.deploy.cli.bars import Bars
+from trifuse.deploy.cli.common import fail
 from trifuse.deploy.cli.query_encoder import query_encoder
 from trifuse.deploy.config import Settings, opensearch_client, redis_client, require_opensearch
 from trifuse.ranker import ClickStore, HybridRanker, Profile
@@ -266,6 +267,6 @@ def check_legs(ranked: Mapping[str, Ranked]) -> None:
 def searching(total: int) -> Iterator[Callable[[], None]]:
     """A progress bar of searches; call what it gives after each."""
     columns = (TextColumn("searching"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=err) as progress:
+    with Bars(*columns) as progress:
         task = progress.add_task("searching", total=total)
         yield lambda: progress.advance(task)

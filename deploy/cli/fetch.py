@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import IO, Annotated, cast
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
+from trifuse.deploy.cli.bars import Bars
 from trifuse.deploy.cli.common import JsonOption, emit, err
 from trifuse.indexer.errors import RegistryError
 from trifuse.indexer.fetch import REGISTRY_API, StudyQuery, fetch_studies
@@ -78,6 +79,6 @@ def _opened(path: Path | None) -> AbstractContextManager[IO[bytes]]:
         ) from error
 
 
-def _progress() -> Progress:
+def _progress() -> Bars:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=err)
+    return Bars(*columns)

@@ -9,12 +9,12 @@ from typing import NoReturn
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
-    Progress,
     SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
 )
 
+from trifuse.deploy.cli.bars import Bars
 from trifuse.deploy.cli.common import err, fail, out
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.indexer.readers import Record, Rejection
@@ -54,12 +54,12 @@ def _duration(seconds: float) -> str:
     return f"{round(seconds / 60)} minutes" if seconds < 90 * 60 else f"{seconds / 3600:.1f} hours"
 
 
-def progress_bar(limit: int | None) -> Progress:
+def progress_bar(limit: int | None) -> Bars:
     """Records so far on stderr; a bar where it is known how many will come."""
     done = [BarColumn(), MofNCompleteColumn()] if limit else [TextColumn("{task.completed:,} records")]
     rejected = TextColumn("{task.fields[rejected]} rejected")
     columns = (SpinnerColumn(), TextColumn("{task.description}"), *done, rejected, TimeElapsedColumn())
-    return Progress(*columns, console=err)
+    return Bars(*columns)
 
 
 def tell(report: LoadReport) -> None:

@@ -10,15 +10,15 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from trifuse.deploy.cli.bars import Bars
 from trifuse.deploy.cli.common import (
     EncoderOption,
     JsonOption,
     OpenSearchOption,
     RedisOption,
     emit,
-    err,
     fail,
     out,
     print_lines,
@@ -145,7 +145,7 @@ def _memory(settings: Settings, index: str) -> LogMemory:
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     client = opensearch_client(settings)
     try:
-        with Progress(*columns, console=err) as progress:
+        with Bars(*columns) as progress:
             task = progress.add_task("weighing the click log")
 
             def step(keys: int) -> None:

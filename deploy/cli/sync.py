@@ -10,7 +10,6 @@ import typer
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
-    Progress,
     ProgressColumn,
     SpinnerColumn,
     Task,
@@ -20,6 +19,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from trifuse.deploy.cli.bars import Bars
 from trifuse.deploy.cli.common import (
     COUNTED,
     BrokerOption,
@@ -29,7 +29,6 @@ from trifuse.deploy.cli.common import (
     OpenSearchOption,
     RedisOption,
     emit,
-    err,
     fail,
     print_lines,
     say,
@@ -142,7 +141,7 @@ def progress_bars() -> Iterator[Tell]:
         _Rate(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=err) as progress:
+    with Bars(*columns) as progress:
         bars: dict[str, TaskID] = {}
 
         def step(now: Step) -> None:

@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
 
-from trifuse.deploy.cli.common import err, out
+from trifuse.deploy.cli.bars import Bars
+from trifuse.deploy.cli.common import out
 
 if TYPE_CHECKING:
     from trifuse.encoder.training import TrainingReport
@@ -33,7 +34,7 @@ def progress_bars() -> Iterator[Callable[[str, int, int | None, str], None]]:
         TimeRemainingColumn(),
         TextColumn("{task.fields[said]}"),
     )
-    with Progress(*columns, console=err) as progress:
+    with Bars(*columns) as progress:
         tasks: dict[str, TaskID] = {}
 
         def show(stage: str, done: int, of: int | None, said: str) -> None:
