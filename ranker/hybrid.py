@@ -171,7 +171,7 @@ class HybridRanker:
             documents = self._fetch(request, retrieved, ranking)
         took_ms = round((time.perf_counter() - started) * 1000)
         response = build_response(request, retrieved, ranking, documents, took_ms=took_ms)
-        whole = retrieved.dense_is_whole and len(response["hits"]["hits"]) == len(ranking.page)
+        whole = retrieved.dense_is_whole and len(response["hits"]["hits"]) == len(ranking.places)
         return response, doubt_of(request, retrieved.raw_hits, whole=whole)
 
     def _moved(self, request: Request) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trifuse.ranker.fuse import fuse
-from trifuse.ranker.fusion import Candidate, Fusion
+from trifuse.ranker.fusion import Fusion
 from trifuse.ranker.page import collapse, group_values
 from trifuse.ranker.request import Request
 from trifuse.ranker.retrieved import Retrieved
@@ -20,18 +20,18 @@ class Ranking:
 
     Args:
         fusion: every candidate.
-        page: those that are shown, best first.
+        places: in it, of those that are shown.
         groups: document to the value that it is collapsed on; empty where nothing is collapsed.
     """
 
     fusion: Fusion
-    page: tuple[Candidate, ...]
+    places: tuple[int, ...]
     groups: Mapping[Key, Any] = field(default_factory=dict)
 
     @property
     def keys(self) -> list[Key]:
         """The page's documents."""
-        return [candidate.key for candidate in self.page]
+        return [self.fusion.keys[place] for place in self.places]
 
 
 def rank(request: Request, retrieved: Retrieved) -> Ranking:
@@ -44,5 +44,4 @@ def rank(request: Request, retrieved: Retrieved) -> Ranking:
     fusion = fuse(retrieved.hits, request.profile, weights=retrieved.weights, similarity=request.similarity)
     groups = group_values(retrieved.raw_hits, field) if field is not None else {}
     places = collapse(fusion.keys, groups) if field is not None else range(len(fusion.keys))
-    shown = places[user.start : user.start + user.size]
-    return Ranking(fusion, tuple(fusion.candidate(place) for place in shown), groups)
+    return Ranking(fusion, tuple(places[user.start : user.start + user.size]), groups)

@@ -87,7 +87,9 @@ def build_response(
     """The whole response; aggregations, suggestions and shards are the lexical leg's."""
     lexical, clicked = retrieved.lexical, retrieved.clicked
     hits = [
-        _hit(request, ranking, each, documents[each.key]) for each in ranking.page if each.key in documents
+        _hit(request, ranking, ranking.fusion.candidate(place), documents[key])
+        for place, key in zip(ranking.places, ranking.keys, strict=True)
+        if key in documents
     ]
     best = float(ranking.fusion.scores[0]) if ranking.fusion.keys else None
     found: dict[str, Any] = {"max_score": best, "hits": hits}

@@ -20,13 +20,12 @@ from trifuse.ranker.body import UserBody
 from trifuse.ranker.clicks.past_queries import similarity_of
 from trifuse.ranker.errors import BodyError
 from trifuse.ranker.filters import all_of
-from trifuse.ranker.fusion import Candidate
 from trifuse.ranker.legs import exact_clause
 from trifuse.ranker.queries import items
 from trifuse.ranker.ranking import Ranking
 from trifuse.ranker.sentence_groups import GROUPED_BY
 from trifuse.ranker.source import without_vectors
-from trifuse.ranker.types import Clause
+from trifuse.ranker.types import Clause, Key
 
 DOCUMENTS = 50
 """So many documents are looked into, those of the topic."""
@@ -61,9 +60,10 @@ def topic_body(body: Mapping[str, Any]) -> dict[str, Any]:
     return {**kept, "collapse": {"field": BY_DOCUMENT}, "_source": False}
 
 
-def best_by_topic(ranking: Ranking) -> dict[str, Candidate]:
-    """Document to its best sentence."""
-    return {ranking.groups[each.key]: each for each in ranking.page}
+def best_by_topic(ranking: Ranking) -> dict[str, tuple[Key, float]]:
+    """Document to its best sentence, and that one's score."""
+    scores = ranking.fusion.scores[list(ranking.places)].tolist()
+    return {ranking.groups[key]: (key, score) for key, score in zip(ranking.keys, scores, strict=True)}
 
 
 def document_of(hit: Mapping[str, Any]) -> str:

@@ -65,14 +65,14 @@ def topic_then_aspect(
 
     def by_topic(documents: Iterable[str]) -> dict[str, Any]:
         """The response of the first step, which shows these documents alone."""
-        shown: Documents = {best[document].key: {} for document in documents}
+        shown: Documents = {best[document][0]: {} for document in documents}
         took_ms = round((time.perf_counter() - started) * 1000)
         return build_response(found, retrieved, ranking, shown, took_ms=took_ms)
 
     doubt = doubt_of(found, retrieved.raw_hits, whole=retrieved.dense_is_whole)
     if not best or doubt == "foreign":
         return by_topic(()), doubt
-    topics = {document: each.score for document, each in best.items()}
+    topics = {document: score for document, (_, score) in best.items()}
     similarity = encoder.space.similarity
     body = aspect_body(
         user,

@@ -9,7 +9,7 @@ import pytest
 
 from trifuse.ranker.body import read_body
 from trifuse.ranker.errors import BodyError
-from trifuse.ranker.fusion import Candidate, Fusion
+from trifuse.ranker.fusion import Fusion
 from trifuse.ranker.ranking import Ranking
 from trifuse.ranker.sentence_aspects import (
     aspect_body,
@@ -68,12 +68,12 @@ def test_a_timeout_holds_for_both_searches() -> None:
 
 
 def test_documents_are_told_by_their_best_sentences() -> None:
-    keys = [Key("a1", "s"), Key("b4", "s")]
-    page = tuple(Candidate(key, score, {}) for key, score in zip(keys, (0.9, 0.5), strict=True))
-    groups = dict(zip(keys, TOPICS, strict=True)) | {Key("a2", "s"): "A"}
-    nothing = np.zeros((0, 0))
-    fusion = Fusion((), nothing, (), nothing, nothing, nothing.astype(np.int64), nothing)
-    assert best_by_topic(Ranking(fusion, page, groups)) == {"A": page[0], "B": page[1]}
+    keys = (Key("a1", "s"), Key("a2", "s"), Key("b4", "s"))
+    scores, groups = np.array([0.9, 0.7, 0.5]), dict(zip(keys, "AAB", strict=True))
+    legs = np.zeros((3, 0))
+    fusion = Fusion(keys, scores, (), legs, legs, legs.astype(np.int64), np.zeros(0))
+    found = best_by_topic(Ranking(fusion, (0, 2), groups))
+    assert found == {"A": (keys[0], 0.9), "B": (keys[2], 0.5)}
 
 
 def test_a_sentence_scores_its_documents_topic_and_its_own_vector() -> None:
