@@ -37,7 +37,8 @@ class Patience(msgspec.Struct, frozen=True):
     Args:
         lease_s: a document that isn't written so long after the last sign of progress is queued again.
         stall_s: waiting ends where nothing was written for so long.
-        silence_s: where nothing was written for so long, it is asked whether any worker listens.
+        notice_s: where nothing was written for so long, it is told once if no worker listens.
+        silence_s: where nothing was written for so long, waiting ends if no worker listens.
         poll_s, longest_poll_s: pause between two looks at the index, each of which costs it a refresh; the
             pause grows from the one to the other, as a twentieth of the time waited so far.
         window: documents that are queued and not yet written, at most.
@@ -47,6 +48,7 @@ class Patience(msgspec.Struct, frozen=True):
 
     lease_s: float = 60.0
     stall_s: float = 180.0
+    notice_s: float = 3.0
     silence_s: float = 15.0
     poll_s: float = 0.25
     longest_poll_s: float = 1.0
@@ -102,6 +104,7 @@ class Follower:
         self._away_s = 0.0
         self._began = self._asked_at = self._now()
         self._undelivered = ""
+        self._noticed = progress is None  # nobody is there to be told
         self._this_look = 0  # a hash of the documents that it found, in their versions
         self.seen = Followed()
 
@@ -183,6 +186,7 @@ class Follower:
         verdicts = judge(self._client, self._target, self._leases.oldest(CHECKED), retry=self._patience.retry)
         self._away_s += max(0.0, self._patience.clock() - asked_at - ANSWER_S)
         if verdicts:
+            self.seen.waiting = ""
             self.seen.count(verdicts.values())
             self._leases.written(verdicts, self._now())
             if self._progress is not None:
@@ -206,9 +210,18 @@ class Follower:
                 f"none of the {len(self._leases)} documents that were queued for the index {target.index!r} "
                 f"was written for {idle_s:.0f} s: see the workers' log, which `trifuse status` names"
             )
+        if not self._noticed and idle_s >= self._patience.notice_s:
+            self._noticed = True
+            self.seen.waiting = self._nobody()
+            if self._progress is not None and self.seen.waiting:
+                self._progress(self.seen)
         if min(idle_s, now - self._asked_at) < self._patience.silence_s:
             return ""
         self._asked_at = now
-        if self._undelivered or self._listening is None or self._listening(target.space):
+        return self._nobody()
+
+    def _nobody(self) -> str:
+        """Why nobody does what was queued, as far as it can be told from here."""
+        if self._undelivered or self._listening is None or self._listening(self._target.space):
             return self._undelivered
-        return no_worker(target.space)
+        return no_worker(self._target.space)

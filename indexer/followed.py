@@ -18,6 +18,7 @@ class Followed(msgspec.Struct):
     Args:
         found: documents that were found pending and queued.
         embedded, emptied, failed, gone: what became of them.
+        waiting: why nothing may be moving yet; "" where nothing is known to be in the way.
         stalled: why waiting ended early; "" where it didn't.
     """
 
@@ -26,6 +27,7 @@ class Followed(msgspec.Struct):
     emptied: int = 0
     failed: int = 0
     gone: int = 0
+    waiting: str = ""
     stalled: str = ""
 
     def count(self, verdicts: Iterable[Verdict]) -> None:

@@ -16,12 +16,14 @@ class Step(msgspec.Struct, frozen=True):
         index: where that is written.
         total: documents that were found to be done.
         done: how many of these need no waiting for any more.
+        note: what may be in the way; "" where nothing is known to be.
     """
 
     doing: Literal["embedding", "splitting", "copying"]
     index: str
     total: int
     done: int
+    note: str = ""
 
 
 Tell = Callable[[Step], None]

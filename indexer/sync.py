@@ -216,7 +216,8 @@ def sync_field(
 
     def tell(seen: Followed) -> None:
         if progress is not None:
-            progress(Step("embedding", target.index, max(pending, seen.found), seen.done))
+            found = max(pending, seen.found)
+            progress(Step("embedding", target.index, found, seen.done, seen.waiting))
 
     tell(Followed())
     return follow(client, target, enqueue, patience=patience, listening=listening, progress=tell)

@@ -143,8 +143,12 @@ def progress_bars() -> Iterator[Tell]:
     )
     with Bars(*columns) as progress:
         bars: dict[str, TaskID] = {}
+        noted: set[str] = set()
 
         def step(now: Step) -> None:
+            if now.note and now.note not in noted:
+                noted.add(now.note)
+                say(f"nothing moves yet: {now.note}", "yellow")
             if not now.total:
                 return
             name = _BARS[now.doing].format(now.index)

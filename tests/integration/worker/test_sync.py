@@ -249,6 +249,32 @@ def test_no_worker_ends_the_wait_with_the_remedy(library, postman) -> None:
     assert "trifuse up" in report.stalled
 
 
+def test_nobody_listening_is_told_once_and_waited_for(library, postman) -> None:
+    library.put("1", "The lighthouse")
+    patience = Patience(lease_s=0.3, stall_s=5.0, notice_s=0.1, silence_s=4.0, poll_s=0.05)
+    asked: list[Space] = []
+    told: list[Step] = []
+    postman.loses = lambda number: not asked
+
+    def nobody(space: Space) -> bool:
+        asked.append(space)
+        return False
+
+    report = sync(
+        library.client,
+        library.name,
+        postman,
+        wait=True,
+        patience=patience,
+        listening=nobody,
+        progress=told.append,
+    )
+    assert (report.embedded, report.stalled) == (1, "")
+    (note,) = (step.note for step in told if step.note)
+    assert "no worker is listening on the queue 'trifuse.test-hash-" in note
+    assert told[-1] == Step("embedding", library.name, total=1, done=1)
+
+
 def test_a_worker_that_does_nothing_ends_the_wait(library, postman) -> None:
     library.put("1", "The lighthouse")
     postman.loses = lambda number: True

@@ -73,6 +73,7 @@ def test_nobody_listening_is_a_note_without_waiting_and_an_error_with(
     assert done.returncode == 1
     assert json.loads(done.stdout)["pending"] == 4
     assert "4 documents are still pending" in done.stderr
+    assert done.stderr.count("nothing moves yet: no worker is listening on the queue 'trifuse.bge") == 1
 
 
 def test_what_is_missing_is_said_in_one_sentence(run: Run, index_name: str, titles: str) -> None:
