@@ -93,12 +93,12 @@ def aspect_body(
         grouped: all of them are wanted, for groups by document, and not the page alone.
     """
     held = [*items(filter), {"terms": {BY_DOCUMENT: list(topics)}}]
-    weights = [
-        {"filter": {"term": {BY_DOCUMENT: document}}, "weight": weight}
-        for document, weight in _weights(topics).items()
-    ]
     scored = exact_clause(field, vector, similarity, all_of(held))
-    summed = {"query": scored, "functions": weights, "score_mode": "sum", "boost_mode": "sum"}
+    added = [
+        {"constant_score": {"filter": {"term": {BY_DOCUMENT: document}}, "boost": boost}}
+        for document, boost in _boosts(topics).items()
+    ]
+    summed: Clause = {"bool": {"must": [scored], "should": added}}
     page = {**user.page}
     if isinstance(page.get("highlight"), Mapping):
         words: Clause = query or {"match": {"text": text}}
@@ -107,7 +107,7 @@ def aspect_body(
         page["timeout"] = user.timeout
     page["docvalue_fields"] = [*items(page.get("docvalue_fields")), *GROUPED_BY]
     page |= {"from": 0, "size": MOST} if grouped else {"from": user.start, "size": user.size}
-    body = {"search_pipeline": "_none", **page, "query": {"function_score": summed}, "track_total_hits": True}
+    body = {"search_pipeline": "_none", **page, "query": summed, "track_total_hits": True}
     return without_vectors(body, hidden)
 
 
@@ -121,12 +121,12 @@ def aspect_response(
             hits; its time is that of both.
         answer: of the search for the aspect; its hits have `parent_id` among their fields.
     """
-    weights = _weights(topics)
+    boosts = _boosts(topics)
     legs = {document_of(hit): hit["trifuse"]["legs"] for hit in first["hits"]["hits"]}
     hits = []
     for hit in answer["hits"]["hits"]:
         document = document_of(hit)
-        topic, aspect = topics[document], hit["_score"] - weights[document]
+        topic, aspect = topics[document], hit["_score"] - boosts[document]
         told = {
             "topic": topic,
             "aspect": {"score": aspect, "similarity": similarity_of(aspect, similarity)},
@@ -144,7 +144,7 @@ def aspect_response(
     }
 
 
-def _weights(topics: Mapping[str, float]) -> dict[str, float]:
-    """What is added to each document's sentences: 1 at least, since the server takes a sum of 0 for 1."""
+def _boosts(topics: Mapping[str, float]) -> dict[str, float]:
+    """What is added to each document's sentences: by how much it is better than the last; no boost is negative."""
     least = min(topics.values())
-    return {document: 1.0 + score - least for document, score in topics.items()}
+    return {document: score - least for document, score in topics.items()}

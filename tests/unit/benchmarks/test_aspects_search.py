@@ -61,11 +61,10 @@ def _by_the_ranker() -> list[tuple[int, float]]:
         text="",
         hidden=[],
     )
-    asked = body["query"]["function_score"]
-    assert (asked["score_mode"], asked["boost_mode"]) == ("sum", "sum")
-    weights = {each["filter"]["term"]["parent_id"]: each["weight"] for each in asked["functions"]}
+    added = [each["constant_score"] for each in body["query"]["bool"]["should"]]
+    boosts = {each["filter"]["term"]["parent_id"]: each["boost"] for each in added}
     hits = [
-        {"_id": str(at), "fields": {"parent_id": [str(of)]}, "_score": weights[str(of)] + (1 + cosine) / 2}
+        {"_id": str(at), "fields": {"parent_id": [str(of)]}, "_score": boosts[str(of)] + (1 + cosine) / 2}
         for at, (of, cosine) in enumerate(zip(OWNER.tolist(), ASPECT.tolist(), strict=True))
     ]
     hits.sort(key=lambda hit: -hit["_score"])

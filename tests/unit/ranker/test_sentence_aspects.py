@@ -41,7 +41,7 @@ def body(user: dict[str, Any], query: Any = None, filter: Any = None) -> dict[st
 
 def required(made: dict[str, Any]) -> list[Any]:
     """What a sentence must match."""
-    found: list[Any] = made["query"]["function_score"]["query"]["script_score"]["query"]["bool"]["filter"]
+    found: list[Any] = made["query"]["bool"]["must"][0]["script_score"]["query"]["bool"]["filter"]
     return found
 
 
@@ -77,13 +77,13 @@ def test_documents_are_told_by_their_best_sentences() -> None:
 
 
 def test_a_sentence_scores_its_documents_topic_and_its_own_vector() -> None:
-    made = body({})["query"]["function_score"]
-    assert made["functions"] == [
-        {"filter": {"term": {"parent_id": "A"}}, "weight": pytest.approx(1.4)},
-        {"filter": {"term": {"parent_id": "B"}}, "weight": 1.0},
+    made = body({})["query"]["bool"]
+    assert [each["constant_score"] for each in made["should"]] == [
+        {"filter": {"term": {"parent_id": "A"}}, "boost": pytest.approx(0.4)},
+        {"filter": {"term": {"parent_id": "B"}}, "boost": 0.0},
     ]
-    assert (made["score_mode"], made["boost_mode"]) == ("sum", "sum")
-    assert made["query"]["script_score"]["script"]["params"]["query_value"] == [1.0, 0.0]
+    (scored,) = made["must"]
+    assert scored["script_score"]["script"]["params"]["query_value"] == [1.0, 0.0]
 
 
 def test_what_holds_for_the_topics_vectors_holds_for_its_sentences() -> None:
@@ -117,7 +117,7 @@ def test_the_answer_tells_topic_and_aspect_apart() -> None:
         "hits": {"total": {"value": 2, "relation": "eq"}, "hits": found},
         "trifuse": {"profile": "aspect"},
     }
-    hits = [{"_id": "a1", "_score": 2.2, "fields": {"parent_id": ["A"]}}]
+    hits = [{"_id": "a1", "_score": 1.2, "fields": {"parent_id": ["A"]}}]
     answer = {
         "took": 4,
         "timed_out": True,
@@ -126,7 +126,7 @@ def test_the_answer_tells_topic_and_aspect_apart() -> None:
     }
     response = aspect_response(first, answer, TOPICS, "cosine")
     (hit,) = response["hits"]["hits"]
-    # 2.2 less the document's 1.4; of a cosine of 0.6 a k-NN query makes (1 + 0.6) / 2.
+    # 1.2 less the 0.4 by which A is better than B; of a cosine of 0.6 a k-NN query makes (1 + 0.6) / 2.
     assert hit["_score"] == pytest.approx(0.9 + 0.8)
     assert hit["trifuse"] == {
         "topic": 0.9,
