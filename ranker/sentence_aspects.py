@@ -145,6 +145,6 @@ def aspect_response(
 
 
 def _boosts(topics: Mapping[str, float]) -> dict[str, float]:
-    """What is added to each document's sentences: by how much it is better than the last; no boost is negative."""
+    """What is added to the sentences of each document: by how much it is better than the last of them."""
     least = min(topics.values())
     return {document: score - least for document, score in topics.items()}
