@@ -53,7 +53,8 @@ def ways(options: argparse.Namespace, base: Encoder) -> dict[str, list[Ask]]:
         beside = adapters[-1] if adapters else None
         adapters.append(load_adapter(name, precision=options.precision, beside=beside))
         adapters[-1].adapter.require_space(base.space)
-    instructions = adapters[0].adapter.description.instructions if adapters else INSTRUCTIONS
+    trained = adapters[0].adapter.description.instructions if adapters else {}
+    instructions = {**INSTRUCTIONS, **trained}
     found = {"generic": [generic(base)], "instruction": [instructed(base, instructions)]}
     if options.topic == "none":
         del found["generic"]  # nothing to ask by

@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from trifuse.deploy.cli.aspect_documents import of_split, read_documents, sentence_spans
+from trifuse.encoder.training.aspects.comparators import has_abstract
 from trifuse.encoder.training.aspects.evidence import read_evidence, read_full_texts, read_prompts
 from trifuse.encoder.training.aspects.labelled import Aspects, LabelledDocument
 from trifuse.encoder.training.aspects.questions import Question, article_document, questions_of
 from trifuse.encoder.training.aspects.splits import split_documents
 
 TOPICS = ("title", "mesh", "conclusion", "none")
-LONGEST_ABSTRACT = 5_000
-"""Characters: some articles have their whole text marked as the abstract; they are left out."""
 
 
 class Asked(NamedTuple):
@@ -80,7 +79,7 @@ def questions(data: Path, split: str) -> Questions:
     evidence = read_evidence(folder / "v2_annotations.csv.gz", invalid.append)
     documents, asked, left_out = [], [], 0
     for article in read_full_texts(folder / "articles_fulltext_v2.jsonl.gz"):
-        if not 0 < sum(end - start for start, end in article.passages) <= LONGEST_ABSTRACT:
+        if not has_abstract(article):
             left_out += 1
             continue
         its = prompts.get(article.id, [])

@@ -12,6 +12,7 @@ from trifuse.deploy.cli.aspect_output import asked_line, evaluation_json, evalua
 from trifuse.deploy.cli.common import EncoderOption, JsonOption, emit, out, plain_encoder, print_lines, say
 from trifuse.deploy.cli.train_output import progress_bar
 from trifuse.encoder.aspects import ASPECTS, INSTRUCTIONS
+from trifuse.encoder.errors import AspectUnknown
 from trifuse.encoder.registry import DEFAULT_ENCODER, describe_encoder
 from trifuse.encoder.types import Encoder
 from trifuse.ranker.evaluation.asking import Ask, asked_documents, generic, instructed, sentence_vectors
@@ -21,9 +22,8 @@ from trifuse.ranker.evaluation.significance import SEED
 if TYPE_CHECKING:
     from trifuse.encoder.adapters import AspectEncoder
 
-_RARE = "comparator"  # few collections label it
 _LEFT_OUT = {
-    "incomplete": "documents aren't annotated for all aspects, and were left out",
+    "incomplete": "documents aren't annotated whole, or have no abstract, and were left out",
     "without_candidates": "documents have no sentence after their title, and were left out",
     "unreadable_sentences": "sentences hold nothing that can be read: they are never found",
 }
@@ -33,7 +33,8 @@ FileArgument = Annotated[
     typer.Argument(
         metavar="FILE",
         exists=True,
-        help="Labelled tokens: JSON lines (pmid, tokens, labels), or the folder of an EBM-NLP release.",
+        help="Labelled tokens: JSON lines (pmid, tokens, labels), or the folder of an EBM-NLP release; that "
+        "of Evidence Inference for the comparator.",
     ),
 ]
 AdapterOption = Annotated[
@@ -71,7 +72,7 @@ def evaluate_command(
 ) -> None:
     """Ask each document for each aspect, and see which of its sentences comes first.
 
-    A document's first sentence is its title: the topic of its queries, and no candidate. The comparator is
+    A document's first sentence is its title: the topic of its queries, and no candidate. Each aspect is
     asked for where the file labels it.
 
     Example: [bold]trifuse aspect evaluate pio_tokens.jsonl.gz[/bold]
@@ -81,17 +82,23 @@ def evaluate_command(
     lora = _adapter(adapter, encoder)
     base = _base(encoder or (lora.space.encoder if lora else DEFAULT_ENCODER), lora)
     labels = [[sentence.aspects for sentence in document.candidates] for document in documents]
-    labelled = {aspect for sentences in labels for aspects in sentences for aspect in aspects}
-    aspects = [
-        aspect for aspect in (lora.aspects if lora else ASPECTS) if aspect != _RARE or _RARE in labelled
-    ]
+    known = lora.aspects if lora else ASPECTS
+    aspects = [aspect for aspect in known if any(document.asks([aspect]) for document in documents)]
+    if not aspects:
+        asked = {aspect for document in documents for aspect in document.asks(ASPECTS)}
+        raise AspectUnknown(
+            f"{file} is labelled for {', '.join(sorted(asked))}, and what asks knows {', '.join(known)}: "
+            "name another adapter (--adapter)"
+        )
 
     texts = [[sentence.text for sentence in document.candidates] for document in documents]
     with progress_bar("encoding sentences", sum(map(len, texts))) as show:
         vectors, unreadable = sentence_vectors(base, texts, lambda done: show(done, ""))
     titles = [document.title for document in documents]
     methods = {
-        name: evaluate_aspects(asked_documents(ask, titles, labels, vectors, aspects), aspects, seed=seed)
+        name: evaluate_aspects(
+            asked_documents(ask, titles, labels, vectors, aspects), aspects, beside=ASPECTS, seed=seed
+        )
         for name, ask in _ways(base, lora).items()
     }
 

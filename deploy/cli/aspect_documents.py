@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from trifuse.deploy.errors import UnreadableCorpus
+from trifuse.encoder.training.aspects.comparators import comparator_documents, holds_prompts
 from trifuse.encoder.training.aspects.labelled import LabelledDocument, LabelledTokens
 from trifuse.encoder.training.aspects.release import read_release
 from trifuse.encoder.training.aspects.rows import read_rows
@@ -14,17 +15,23 @@ from trifuse.indexer.sentences.split import text_sentences
 
 
 def read_documents(path: Path, left_out: Callable[[str], None]) -> list[LabelledDocument]:
-    """The documents of a file of labelled tokens, or of the folder of an EBM-NLP release, in sentences.
+    """The documents of a file of labelled tokens, or of a folder, in sentences.
 
-    Of a release those to train by, and those that experts labelled (`test/gold`).
+    Folders are those of an EBM-NLP release, of which those to train by and those that experts labelled
+    (`test/gold`) are read, and of Evidence Inference. A document may be asked for the aspects that its file
+    or folder labels.
 
     Args:
-        left_out: is told of each document of a release that isn't annotated whole.
+        left_out: is told of each document of a folder that isn't annotated whole, or has no abstract.
 
     Raises:
         LabelsInvalid: a file isn't what it should be; naming it, and the line.
     """
-    return [labelled_sentences(tokens, sentence_spans) for tokens in _tokens(path, left_out)]
+    if path.is_dir() and holds_prompts(path):
+        return list(comparator_documents(path, sentence_spans, left_out))
+    documents = [labelled_sentences(tokens, sentence_spans) for tokens in _tokens(path, left_out)]
+    had = {aspect for each in documents for sentence in each.sentences for aspect in sentence.aspects}
+    return [document._replace(asked=tuple(sorted(had)) or None) for document in documents]
 
 
 def of_split(documents: Iterable[LabelledDocument], split: str | None) -> list[LabelledDocument]:

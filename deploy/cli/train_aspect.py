@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from trifuse.encoder.training.aspects.splits import Splits
 
 _STAGES = {"sentences": "encoding sentences"}
+_INCOMPLETE = "not annotated whole, or no abstract"
 
 DataOption = Annotated[
     list[Path],
@@ -39,8 +40,9 @@ DataOption = Annotated[
         "--data",
         exists=True,
         metavar="FILE",
-        help="Labelled tokens: JSON lines (pmid, tokens, labels), or the folder of an EBM-NLP release; "
-        "repeatable. Documents that say `test` aren't learned from.",
+        help="Labelled tokens: JSON lines (pmid, tokens, labels), or the folder of an EBM-NLP release; that "
+        "of Evidence Inference for the comparator. Repeatable: each aspect is learned from what labels it. "
+        "Documents that say `test` aren't learned from.",
         **DATA,
     ),
 ]
@@ -139,7 +141,7 @@ def aspect_command(
             save_every=save_every,
             progress=lambda stage, done, of, said: show(_STAGES.get(stage, stage), done, of, said),
         )
-    left_out = dict(splits.left_out) | ({"not annotated whole": len(incomplete)} if incomplete else {})
+    left_out = dict(splits.left_out) | ({_INCOMPLETE: len(incomplete)} if incomplete else {})
     if as_json:
         test = len(splits.test)
         emit({**report.as_dict(), "test_documents": test, "left_out": left_out, "folder": str(out_folder)})
@@ -178,8 +180,14 @@ def _tell(report: AspectReport, test: int, folder: Path) -> None:
         markup=False,
         soft_wrap=True,
     )
+    lines = [
+        f"learned   {', '.join(each.aspects)} from {each.documents:,} documents, {each.dev_documents:,} for "
+        f"dev ({', '.join(filter(None, each.sources)) or 'no source named'})"
+        for each in report.learned
+    ]
     for trained in report.trained:
-        out.print("\n".join(_lines(trained)), markup=False, soft_wrap=True)
+        lines += _lines(trained)
+    out.print("\n".join(lines), markup=False, soft_wrap=True)
     rounded = (
         "" if report.rounded is None else f"; in the documents' precision {report.rounded:.4f} on average"
     )
@@ -203,4 +211,8 @@ def _lines(trained: Trained) -> list[str]:
         f"{share} {100 * said['dev_before'][share]:.1f} to {100 * value:.1f} %"
         for share, value in said["dev_best"].items()
     )
-    return [*found, f"dev       {shares} at epoch {trained.best_epoch}"]
+    found.append(f"dev       {shares} at epoch {trained.best_epoch}")
+    return found + [
+        f"          {aspect}: top1 {100 * of.top1:.1f}, specific {100 * of.specific:.1f} % of {of.requests:,}"
+        for aspect, of in trained.dev_of_aspects.items()
+    ]

@@ -8,8 +8,9 @@ Each document is asked once for each aspect, and ranks the same sentences each t
 - Two-Aspect Switching: both requests of a pair of aspects put a sentence of the asked aspect alone first. Of
   eligible pairs: those of which the document has, for both aspects, a sentence of that aspect alone.
 
-A sentence may have several aspects, or none. "Alone" is among the aspects that are asked for, unless others
-are named. Sentences with the same score are ranked in reading order. Intervals are bootstrapped over documents.
+A sentence may have several aspects, or none. "Alone" is among the aspects that are asked for, and others that
+are named. Sentences with the same score are ranked in reading order. Intervals are bootstrapped over
+documents.
 """
 
 from __future__ import annotations

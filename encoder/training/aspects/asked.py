@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -25,11 +26,11 @@ _BUCKET = 16
 
 
 class Queries(NamedTuple):
-    """Some documents' queries, one for every aspect.
+    """Some documents' queries, one a request: for every aspect that each is asked for, equally many.
 
     Args:
-        hidden: (documents × aspects, length, width): queries, as far as nothing is trained.
-        present: (documents × aspects, length) bool: the tokens that there are.
+        hidden: (requests, length, width): queries, as far as nothing is trained.
+        present: (requests, length) bool: the tokens that there are.
     """
 
     hidden: Tensor
@@ -41,8 +42,8 @@ class Answers(NamedTuple):
 
     Args:
         candidates: (documents, sentences, dim): the documents' vectors.
-        sentences: (documents × aspects, sentences) bool: the sentences that there are.
-        weights: (documents × aspects, sentences): how much each is an answer.
+        sentences: (requests, sentences) bool: the sentences that there are.
+        weights: (requests, sentences): how much each is an answer.
     """
 
     candidates: Tensor
@@ -53,8 +54,11 @@ class Answers(NamedTuple):
 class AskedDocuments:
     """Documents that are asked for aspects; what the frozen layers make of their queries is computed once.
 
+    A minibatch has documents that are asked for the same aspects, and so many that requests are about as
+    many in each.
+
     Args:
-        documents: with a title and a candidate each.
+        documents: with a title and a candidate each, and an aspect that they may be asked for.
         aspects: that are asked for.
         vectors: of all candidates' texts.
         tower: encodes the queries; its lower layers must stay as they are.
@@ -74,11 +78,20 @@ class AskedDocuments:
         segments: bool = True,
     ) -> None:
         self.documents, self.aspects = documents, tuple(aspects)
+        self._asked = [document.asks(self.aspects) for document in documents]
+        self._starts = np.cumsum([0, *map(len, self._asked)]).tolist()
+        most = max(map(len, self._asked), default=0)
+        self._sizes = {asked: recipe.batch * most // len(asked) for asked in self._asked}
         self._vectors, self._recipe = vectors, recipe
         self._queries = self._lower(tower, tokenizer, segments)
 
     def __len__(self) -> int:
         return len(self.documents)
+
+    @property
+    def batches(self) -> int:
+        """Minibatches in an epoch."""
+        return sum(ceil(self._asked.count(asked) / size) for asked, size in self._sizes.items())
 
     def queries(self, chosen: Sequence[int]) -> Queries:
         """The queries of some documents."""
@@ -93,7 +106,7 @@ class AskedDocuments:
         weights = [
             answer_weights([each.aspects for each in document.candidates], aspect, self._recipe.mixed_weight)
             for document in documents
-            for aspect in self.aspects
+            for aspect in document.asks(self.aspects)
         ]
         return Answers(
             candidates=torch.nn.utils.rnn.pad_sequence(
@@ -107,21 +120,25 @@ class AskedDocuments:
         """The minibatches of an epoch: always the same for the same seed."""
         draw = np.random.default_rng([self._recipe.seed, number])
         order = draw.permutation(len(self)).tolist()
-        size, batches = self._recipe.batch, []
-        for start in range(0, len(order), size * _BUCKET):
-            bucket = sorted(order[start : start + size * _BUCKET], key=self._length)
-            batches += [bucket[at : at + size] for at in range(0, len(bucket), size)]
+        batches = []
+        for asked, size in self._sizes.items():
+            places = [place for place in order if self._asked[place] == asked]
+            for start in range(0, len(places), size * _BUCKET):
+                bucket = sorted(places[start : start + size * _BUCKET], key=self._length)
+                batches += [bucket[at : at + size] for at in range(0, len(bucket), size)]
         for place in draw.permutation(len(batches)):
             yield batches[place]
 
     def by_length(self) -> Iterator[list[int]]:
         """All documents once, in minibatches of like length."""
         order = sorted(range(len(self)), key=self._length)
-        for start in range(0, len(order), self._recipe.batch):
-            yield order[start : start + self._recipe.batch]
+        for asked, size in self._sizes.items():
+            places = [place for place in order if self._asked[place] == asked]
+            for start in range(0, len(places), size):
+                yield places[start : start + size]
 
     def _of(self, place: int) -> Sequence[Tensor]:
-        return self._queries[place * len(self.aspects) : (place + 1) * len(self.aspects)]
+        return self._queries[self._starts[place] : self._starts[place + 1]]
 
     def _length(self, place: int) -> int:
         return max(map(len, self._of(place)))
@@ -131,7 +148,7 @@ class AskedDocuments:
         texts = [
             clean_text(aspect_query(document.title, aspect, self._recipe.instructions))
             for document in self.documents
-            for aspect in self.aspects
+            for aspect in document.asks(self.aspects)
         ]
         rows, _ = tokenizer.tokenize(texts)
         order = sorted(range(len(rows)), key=lambda place: len(rows[place]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -59,7 +60,7 @@ def aspect_examples(
         per_aspect: examples of a request at most, each with another positive.
     """
     chance = random.Random(seed)  # noqa: S311
-    requests = [(document, aspect) for document in documents for aspect in aspects]
+    requests = [(document, aspect) for document in documents for aspect in document.asks(aspects)]
     chance.shuffle(requests)
     for document, aspect in requests:
         yield from _of_request(document, aspect, chance, per_aspect)
@@ -67,15 +68,19 @@ def aspect_examples(
 
 def sizes_of(documents: Sequence[LabelledDocument], aspects: Sequence[str], *, per_aspect: int = 2) -> Sizes:
     """How many documents, sentences and examples there are."""
-    candidates = [sentence for document in documents for sentence in document.candidates]
+    having, alone = Counter[str](), Counter[str]()
+    for document in documents:
+        for each in document.candidates:
+            having.update(document.asks([*each.aspects]))
+            alone.update(document.asks([*each.aspects]) if len(each.aspects) == 1 else ())
     examples = list(aspect_examples(documents, aspects, seed=0, per_aspect=per_aspect))
     fulfilled = {(example.document.id, example.aspect) for example in examples}
-    requests = len(documents) * len(aspects)
+    requests = sum(len(document.asks(aspects)) for document in documents)
     return Sizes(
         documents=len(documents),
-        sentences=len(candidates),
-        having={aspect: sum(aspect in each.aspects for each in candidates) for aspect in aspects},
-        alone={aspect: sum(each.aspects == {aspect} for each in candidates) for aspect in aspects},
+        sentences=sum(len(document.candidates) for document in documents),
+        having={aspect: having[aspect] for aspect in aspects},
+        alone={aspect: alone[aspect] for aspect in aspects},
         requests=requests,
         without_example=requests - len(fulfilled),
         examples=len(examples),

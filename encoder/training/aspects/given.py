@@ -14,7 +14,10 @@ from trifuse.encoder.training.aspects.recipe import Recipe
 
 
 def usable(documents: Iterable[LabelledDocument], recipe: Recipe) -> tuple[list[LabelledDocument], int]:
-    """The documents that have a title, another sentence and an aspect of the recipe's; how many haven't."""
+    """The documents that have a title and a sentence that answers; how many haven't.
+
+    What answers has an aspect of the recipe's that its document may be asked for.
+    """
     known = frozenset(recipe.instructions)
     found: list[LabelledDocument] = []
     unusable = 0
@@ -22,7 +25,7 @@ def usable(documents: Iterable[LabelledDocument], recipe: Recipe) -> tuple[list[
         kept = document._replace(
             sentences=tuple(each._replace(aspects=each.aspects & known) for each in document.sentences)
         )
-        if kept.title and any(each.aspects for each in kept.candidates):
+        if kept.title and any(kept.asks([*each.aspects]) for each in kept.candidates):
             found.append(kept)
         else:
             unusable += 1
@@ -30,12 +33,17 @@ def usable(documents: Iterable[LabelledDocument], recipe: Recipe) -> tuple[list[
 
 
 def aspects_of(documents: Sequence[LabelledDocument], recipe: Recipe) -> tuple[str, ...]:
-    """The aspects of the recipe that a document has, in its order.
+    """The aspects of the recipe that a document has and may be asked for, in its order.
 
     Raises:
         TrainingInvalid: there are none.
     """
-    had = {aspect for document in documents for each in document.candidates for aspect in each.aspects}
+    had = {
+        aspect
+        for document in documents
+        for each in document.candidates
+        for aspect in document.asks([*each.aspects])
+    }
     found = tuple(aspect for aspect in recipe.instructions if aspect in had)
     if not found:
         raise TrainingInvalid(
@@ -51,6 +59,8 @@ def digest(*groups: Sequence[LabelledDocument]) -> str:
     for documents in groups:
         for document in documents:
             content = [document.id, [[each.text, sorted(each.aspects)] for each in document.sentences]]
+            if document.asked is not None:
+                content.append(sorted(document.asked))
             found.update(json.dumps(content).encode())
         found.update(b"/")
     return found.hexdigest()[:32]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 Aspects = frozenset[str]
@@ -42,6 +43,8 @@ class LabelledDocument(NamedTuple):
     Args:
         sentences: in reading order; none where the text is empty.
         split, source: as in `LabelledTokens`.
+        asked: the aspects that it may be asked for: that a sentence lacks one of them is known. Others that
+            its sentences have are only known where they are labelled. None: all that are asked for at all.
     """
 
     id: str
@@ -49,6 +52,7 @@ class LabelledDocument(NamedTuple):
     sentences: tuple[LabelledSentence, ...]
     split: str = ""
     source: str = ""
+    asked: tuple[str, ...] | None = None
 
     @property
     def title(self) -> str:
@@ -59,3 +63,7 @@ class LabelledDocument(NamedTuple):
     def candidates(self) -> tuple[LabelledSentence, ...]:
         """What is searched: all sentences but the title, those of several aspects or of none among them."""
         return self.sentences[1:]
+
+    def asks(self, aspects: Sequence[str]) -> tuple[str, ...]:
+        """Those of some aspects that it may be asked for."""
+        return tuple(aspect for aspect in aspects if self.asked is None or aspect in self.asked)

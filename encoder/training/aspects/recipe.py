@@ -17,7 +17,7 @@ class Recipe:
 
     Args:
         epochs: passes over the documents.
-        batch: documents in a minibatch, each asked for every aspect.
+        batch: documents in a minibatch, each asked for every aspect; more of those that are asked for fewer.
         learning_rate: the highest: it rises from 0 over `warmup`, then falls by a half cosine to 0.
         warmup: a share of all steps.
         weight_decay: of AdamW.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from trifuse.encoder.description import TOKENIZER_FILE, ModelFolder
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.tokens import TextTokenizer
 from trifuse.encoder.training.aspects.asked import AskedDocuments
+from trifuse.encoder.training.aspects.dev import OfAspect, dev_of_aspects
 from trifuse.encoder.training.aspects.given import digest
 from trifuse.encoder.training.aspects.labelled import LabelledDocument
 from trifuse.encoder.training.aspects.model import QueryTower
@@ -60,8 +62,8 @@ class Run:
         resume: bool,
         save_every: int,
         progress: Progress,
-    ) -> tuple[QueryTower, AdapterHistory]:
-        """Updates for some aspects.
+    ) -> tuple[QueryTower, AdapterHistory, dict[str, OfAspect]]:
+        """Updates for some aspects, what the steps showed, and how well each aspect is answered on dev.
 
         Raises:
             CheckpointInvalid, TrainingInvalid: as `train_adapter` and `QueryTower`.
@@ -75,11 +77,13 @@ class Run:
         stage = "training" if len(asked) > 1 else f"training {asked[0]}"
 
         def show(step: AdapterStep) -> None:
-            said = f"loss {step.loss:.3f}"
+            epochs = self.recipe.epochs
+            said = f"epoch {math.ceil(step.number * epochs / step.steps)} of {epochs}, loss {step.loss:.3f}"
             if step.dev is not None:
-                said += ", dev " + " / ".join(f"{100 * share:.1f}" for share in step.dev)
+                said += ", dev " + " / ".join(f"{100 * share:.1f}" for share in step.dev) + " %"
             progress(stage, step.number, step.steps, said)
 
+        dev = self._asked(self.dev, asked, tower) if self.dev else None
         history = train_adapter(
             tower,
             self._asked(self.learned, asked, tower),
@@ -87,19 +91,19 @@ class Run:
             state,
             accelerator,
             self,
-            dev=self._asked(self.dev, asked, tower) if self.dev else None,
+            dev=dev,
             resume=resume,
             save_every=save_every,
             on_step=show,
         )
-        return tower, history
+        return tower, history, dev_of_aspects(tower, dev) if dev is not None else {}
 
     def _asked(
         self, documents: Sequence[LabelledDocument], asked: tuple[str, ...], tower: QueryTower
     ) -> AskedDocuments:
         cut = min(self.recipe.query_tokens, self.model.description.max_tokens)
         return AskedDocuments(
-            documents,
+            [document for document in documents if document.asks(asked)],
             asked,
             self.vectors,
             tower,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 
 from trifuse.encoder.adapter_files import find_adapter
@@ -14,12 +15,13 @@ from trifuse.encoder.training.aspects.export import export_adapter
 from trifuse.encoder.training.aspects.given import aspects_of, base_of, require_alike, usable
 from trifuse.encoder.training.aspects.labelled import LabelledDocument
 from trifuse.encoder.training.aspects.recipe import Recipe
-from trifuse.encoder.training.aspects.report import AspectReport, Trained
+from trifuse.encoder.training.aspects.report import AspectReport, Trained, learned_from
 from trifuse.encoder.training.aspects.run import Progress, Run
 from trifuse.encoder.training.aspects.vectors import sentence_vectors
 from trifuse.encoder.training.report import STATE_FOLDER, finish_run
 from trifuse.encoder.training.state import sole_run
 from trifuse.encoder.training.trainer import accelerator_here
+from trifuse.encoder.types import Vectors
 
 _COMPARED = 8  # titles whose vectors are compared, beside texts of ours
 
@@ -70,12 +72,14 @@ def train_aspects(
     require_alike(model.space, base, space)
     state = folder / STATE_FOLDER
     with sole_run(folder, accelerator):
-        vectors = sentence_vectors(
-            documents_encoder,
-            (each.text for document in (*learned, *held) for each in document.candidates),
-            cache or state / "sentences",
-            lambda done, of: progress("sentences", done, of, ""),
-        )
+        vectors: dict[str, Vectors] = {}
+        for group in _by_asked(learned, held):  # so that what is kept of one serves it beside any other
+            vectors |= sentence_vectors(
+                documents_encoder,
+                (each.text for document in group for each in document.candidates),
+                cache or state / "sentences",
+                lambda done, of: progress("sentences", done, of, ""),
+            )
         encoded = time.monotonic()
         run = Run(base, model, space, recipe, learned, held, vectors)
         found = {
@@ -91,7 +95,7 @@ def train_aspects(
         }
         trained = time.monotonic()
         parity = export_adapter(
-            {asked: tower for asked, (tower, _) in found.items()},
+            {asked: tower for asked, (tower, *_) in found.items()},
             base,
             encoder,
             recipe,
@@ -111,6 +115,7 @@ def train_aspects(
         unusable=unusable,
         dev_documents=len(held),
         sizes=sizes_of(learned, aspects),
+        learned=learned_from(learned, held, aspects),
         sentences=len(vectors),
         device=accelerator.device.type,
         seconds={
@@ -119,11 +124,19 @@ def train_aspects(
             "export": round(time.monotonic() - trained, 1),
         },
         trained=tuple(
-            Trained.of(asked, described.files[described.aspects[asked[0]].file], history)
-            for asked, (_, history) in found.items()
+            Trained.of(asked, described.files[described.aspects[asked[0]].file], history, answered)
+            for asked, (_, history, answered) in found.items()
         ),
         parity=parity.exact,
         rounded=parity.rounded,
     )
     finish_run(folder, report)
     return report
+
+
+def _by_asked(*parts: Iterable[LabelledDocument]) -> Iterable[list[LabelledDocument]]:
+    """The documents of all parts, by the aspects that they are asked for."""
+    groups: dict[tuple[str, ...] | None, list[LabelledDocument]] = {}
+    for document in chain(*parts):
+        groups.setdefault(document.asked, []).append(document)
+    return groups.values()

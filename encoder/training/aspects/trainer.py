@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,7 +83,7 @@ def train_adapter(
         CheckpointInvalid: the state is of another recipe, or of other documents.
         TrainingInvalid: the training diverged.
     """
-    batches = ceil(len(asked) / recipe.batch)
+    batches = asked.batches
     steps = recipe.epochs * batches
     warmup = int(recipe.warmup * steps)
     trained = tower.trained()
