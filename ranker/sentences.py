@@ -13,7 +13,6 @@ from trifuse.ranker.errors import (
     BodyError,
     DocumentMissing,
     IndexMissing,
-    RankerError,
     SearchRejected,
     SearchUnavailable,
 )
@@ -204,10 +203,14 @@ class SentenceRanker:
         return Chosen(asked.aspect, by, asked.words or None, OfAspect(encoder, asked.aspect))
 
     def _moved(self, index: str | Sequence[str], place: Place | None) -> bool:
-        """Whether the sentences of an index stand elsewhere than they were taken to."""
+        """Whether the sentences of an index stand elsewhere than they were taken to.
+
+        Raises:
+            BodyError, IndexMissing: there are none by now.
+        """
         try:
             return find_sentences(partial(self._ranker.target_of, fresh=True), index) != place
-        except RankerError:
+        except SearchUnavailable:
             return False
 
     def _check_nothing(self, request: SentenceRequest) -> None:
