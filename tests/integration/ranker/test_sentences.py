@@ -444,6 +444,40 @@ def test_without_an_aspect_the_same_bytes_are_sent_with_an_adapter_and_without(
     assert len(runs[0]) >= 3
 
 
+class Counting:
+    """Counts what an encoder encodes."""
+
+    def __init__(self, encoder: Any) -> None:
+        self._encoder = encoder
+        self.space, self.provider = encoder.space, encoder.provider
+        self.asked: list[list[str]] = []
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        self.asked.append(list(texts))
+        found: Vectors = self._encoder.encode_queries(texts)
+        return found
+
+
+@pytest.mark.parametrize("profile", [None, Profile(weights={"lexical": 0.5, "dense": 0.5})])
+@pytest.mark.parametrize("document", [None, "A"])
+def test_an_aspect_takes_as_many_requests_as_the_search_without_one(
+    client: OpenSearch, tiny: Any, notes: str, sent: list[Any], profile: Profile | None, document: str | None
+) -> None:
+    encoder, adapter = Counting(tiny), Aspects()
+    ranker = SentenceRanker(HybridRanker(client, encoder), adapter)  # type: ignore[arg-type]
+    made = {}
+    for aspect in (None, "outcome"):
+        ranker.search(notes, text="adults", aspect=aspect, document=document, profile=profile)
+        for each in (sent, encoder.asked, adapter.asked):
+            each.clear()
+        ranker.search(notes, text="adults", aspect=aspect, document=document, profile=profile)
+        paths = [path.rsplit("/", 1)[-1] for _, path, *_ in sent]
+        made[aspect] = (paths, len(encoder.asked), len(adapter.asked))
+    assert made[None] == (["_msearch", "_search"], 1, 0)
+    # Over all documents the topic is encoded without the adapter, as it is searched without it.
+    assert made["outcome"] == (["_msearch", "_search"], 1 if document is None else 0, 1)
+
+
 def test_adapters_are_switched_without_a_write(
     client: OpenSearch, tiny: Any, notes: str, sent: list[Any]
 ) -> None:
