@@ -24,6 +24,7 @@ from trifuse.deploy.cli.common import (
     key_parts,
     names_in,
     print_lines,
+    say_encoder,
     terminable,
 )
 from trifuse.deploy.cli.queueing import queueing
@@ -134,6 +135,8 @@ def attach_command(
         part_vectors=own_vectors,
     )
     split = estimate(client, index, _fields(plan)) if sentences and _is_read(plan) else None
+    if not plan.refused:
+        say_encoder(vectors)
     if not as_json:
         show_plan(plan, split)
     if dry_run or plan.refused:

@@ -22,6 +22,7 @@ from rich.console import Console
 
 from trifuse.encoder.description import ModelDescription
 from trifuse.encoder.registry import load_encoder
+from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.types import Encoder
 from trifuse.indexer.names import name_fault
 
@@ -98,6 +99,11 @@ def fail(message: str, status: int = 1) -> NoReturn:
 def say(message: str, style: str = "red") -> None:
     """Write a sentence on stderr as it is; red is what failed, yellow what is to be known."""
     err.print(f"trifuse: {message}", style=style, markup=False, soft_wrap=True)
+
+
+def say_encoder(space: EncoderSpace) -> None:
+    """Say on stderr whose vectors documents will have: often nobody named it."""
+    err.print(f"encoder: {space.encoder}", markup=False, soft_wrap=True)
 
 
 def require_place(path: Path | None, option: str) -> None:

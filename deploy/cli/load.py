@@ -21,6 +21,7 @@ from trifuse.deploy.cli.common import (
     fail,
     index_name,
     key_parts,
+    say_encoder,
     terminable,
 )
 from trifuse.deploy.cli.load_output import estimated, fail_rejected, progress_bar, tell
@@ -97,6 +98,7 @@ def load_command(
     model, vectors = describe_model(settings.encoder), describe_encoder(settings.encoder)
     parts = key_parts(model) if part_vectors else ()
     space = Space(vectors, template_for(vectors, model.pair_separator))
+    say_encoder(vectors)
     items: Iterable[Record | Rejection] = read_trials(paths, stdin=sys.stdin.buffer)
     if sentences:
         items = estimated(items, limit, space.encoder)

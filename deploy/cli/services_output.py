@@ -19,9 +19,7 @@ _COUNTERS = ("tasks", "embedded", "failed", "retried")
 
 def workers_table(answering: Sequence[WorkerInfo]) -> Table:
     """What each worker did since it started."""
-    table = Table("worker", "encoder", box=None, pad_edge=False)
-    for name in ("processes", *_COUNTERS, "paused"):
-        table.add_column(name, justify="right")
+    table = _table(("worker", "encoder"), ("processes", *_COUNTERS, "paused"))
     for worker in answering:
         counted = (str(worker.counters.get(name, 0)) for name in _COUNTERS)
         paused = f"{worker.counters.get('paused_s', 0):.0f} s"
@@ -31,14 +29,13 @@ def workers_table(answering: Sequence[WorkerInfo]) -> Table:
 
 def indexes_table(indexes: Mapping[str, Mapping[str, Any]]) -> Table:
     """A line for each index; and for each of its vector fields, where it has several."""
-    table = Table("index", box=None, pad_edge=False)
-    for name in (*COUNTS, "rate", "left"):
-        table.add_column(name, justify="right")
+    table = _table(("index", "encoder"), (*COUNTS, "rate", "left"))
     for index, told in indexes.items():
         fields = told.get("fields") or {"": told}
         for field, counted in fields.items():
             numbers = (str(counted[name]) for name in COUNTS)
-            table.add_row(Text(f"{index} {field}".rstrip()), *numbers, _rate(counted), _left(counted))
+            names = (Text(f"{index} {field}".rstrip()), Text(counted["encoder"]))
+            table.add_row(*names, *numbers, _rate(counted), _left(counted))
     return table
 
 
@@ -68,6 +65,16 @@ def copy_line(copy: CopyStatus) -> str:
         f"{copy.index} is an unfinished copy of {copy.source}; {copy.alias} "
         f"{doing.get(copy.phase, 'is not switched to it yet')}."
     )
+
+
+def _table(names: Sequence[str], numbers: Sequence[str]) -> Table:
+    """Columns of names, which go over several lines where they must, and of numbers, which keep together."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in names:
+        table.add_column(name, overflow="fold")
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
 
 
 def _reasons(counted: Mapping[str, Any]) -> list[tuple[str, int]]:

@@ -61,8 +61,9 @@ def rates_of(workers: Iterable[WorkerInfo]) -> Rates:
 def index_status(client: OpenSearch, name: str, rates: Rates) -> dict[str, Any]:
     """The counts of an index, of the vector field that is furthest behind; and of each, where it has several.
 
-    Beside the counts: `rate`, documents a second in the last minute; `eta_s`, how many seconds what is
-    pending takes at that rate, null where nothing moves; `reasons`, why documents failed, with how many each.
+    Beside the counts: `encoder`, whose vectors they are; `rate`, documents a second in the last minute;
+    `eta_s`, how many seconds what is pending takes at that rate, null where nothing moves; `reasons`, why
+    documents failed, with how many each.
 
     Raises:
         IndexMissing, IndexNotOurs, SpaceMismatch: it was deleted or changed meanwhile.
@@ -78,6 +79,7 @@ def _told(client: OpenSearch, target: EmbeddedField, counts: Counts, rates: Rate
     reasons = failures_by_reason(client, target, retry=_BRIEF) if counts.failed else {}
     counted: dict[str, Any] = msgspec.to_builtins(counts)
     return counted | {
+        "encoder": target.space.encoder.encoder,
         "rate": round(rate, 2),
         "eta_s": eta_s(counts.pending, rate),
         "reasons": dict(list(reasons.items())[:MOST_REASONS]),

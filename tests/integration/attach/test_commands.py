@@ -45,6 +45,7 @@ def test_dry_run_writes_nothing(client: OpenSearch, make: Any, run: Run) -> None
     said = json.loads(done.stdout)
     assert {"pending", "embedded", "skipped", "failed", "plan"} == set(said)
     assert said["plan"]["mode"] == "in_place"
+    assert done.stderr == "encoder: bge-small-en-v1.5-int8\n"
     assert said["plan"]["estimates"]["documents"] == 3
     assert client.indices.get_mapping(index=name) == before
     shown = run("attach", name, "--text", "title,body", "--accept-version-bump", "--dry-run")

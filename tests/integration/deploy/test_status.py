@@ -98,6 +98,7 @@ def test_rate_what_is_left_why_documents_failed_and_fields_apart(
     assert 4 / 60 <= one["rate"] <= 4 / 5
     assert one["eta_s"] == math.ceil(1 / one["rate"])
     assert (two["rate"], two["eta_s"]) == (0, None)
+    assert (one["encoder"], two["encoder"]) == (encoder.space.encoder, "tiny")
     assert two["reasons"] == {"document '1' is odd": 1, "document '…' is odd": 1}
     shown = CliRunner().invoke(app, ["status", *flags(services)]).stdout
     assert f"`trifuse sync {index_name} --retry-failed` tries them again" in shown

@@ -57,6 +57,7 @@ def test_all_well_is_status_0_and_json_alone_on_stdout(
     report = json.loads(done.stdout)
     assert (report["read"], report["indexed"], report["unchanged"], report["rejected"]) == (2, 2, 0, [])
     assert "trifuse sync" in report["hints_error"]
+    assert "encoder: bge-small-en-v1.5-int8\n" in done.stderr
     client.indices.refresh(index=index_name)
     assert client.count(index=index_name)["count"] == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["studies.ndjson"]

@@ -52,7 +52,9 @@ def test_a_line_each_half_minute_and_one_at_the_end_of_a_stage(log: io.StringIO)
         task = bars.add_task("training", total=100, said="")
         for step in range(1, 101):
             clock.now = float(step)
-            bars.update(task, completed=step, said=f"epoch {1 + (step - 1) // 50} of 2, loss 0.5, dev 1 / 2 / 3")
+            bars.update(
+                task, completed=step, said=f"epoch {1 + (step - 1) // 50} of 2, loss 0.5, dev 1 / 2 / 3"
+            )
         # The first update is at 1 s, where the half minute begins; a step takes a second.
         said = [line.replace("  ", "|") for line in log.getvalue().splitlines()]
         assert said == [

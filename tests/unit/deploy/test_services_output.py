@@ -84,7 +84,14 @@ def test_two_workers_and_who_sends_the_sweep(capsys: pytest.CaptureFixture[str])
 
 
 def _told(current: int, missing: int, rate: float, eta: int | None, **reasons: int) -> dict[str, Any]:
-    counted = {"documents": 10, "current": current, "stale": 0, "missing": missing, "empty": 0}
+    counted: dict[str, Any] = {
+        "encoder": "tiny",
+        "documents": 10,
+        "current": current,
+        "stale": 0,
+        "missing": missing,
+        "empty": 0,
+    }
     return counted | {"failed": sum(reasons.values()), "rate": rate, "eta_s": eta, "reasons": reasons}
 
 
@@ -95,11 +102,32 @@ def test_indexes_have_a_rate_and_what_is_left_and_a_line_a_field() -> None:
     console.print(table)
     lines = [line.split() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
     assert lines == [
-        ["index", "documents", "current", "stale", "missing", "failed", "empty", "rate", "left"],
-        ["a", "10", "9", "0", "1", "0", "0", "-", "?"],
-        ["b", "v", "10", "10", "0", "0", "0", "0", "-", "-"],
-        ["b", "v_2", "10", "4", "0", "6", "0", "0", "0.1/s", "0:02:00"],
+        ["index", "encoder", "documents", "current", "stale", "missing", "failed", "empty", "rate", "left"],
+        ["a", "tiny", "10", "9", "0", "1", "0", "0", "-", "?"],
+        ["b", "v", "tiny", "10", "10", "0", "0", "0", "0", "-", "-"],
+        ["b", "v_2", "tiny", "10", "4", "0", "6", "0", "0", "0.1/s", "0:02:00"],
     ]
+
+
+def test_long_names_go_over_several_lines_and_numbers_stay_whole() -> None:
+    index, field = "trifuse-sentences-clinical-trials", "trifuse_vector_intervention"
+    two = {
+        field: _told(1_234_567, 0, 12.5, 3_600) | {"encoder": "bge-small-en-v1.5-int8"},
+        "v": _told(1, 0, 0, 0),
+    }
+    console = Console(width=80, file=StringIO())
+    console.print(indexes_table({index: two["v"] | {"fields": two}}))
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    lines = shown.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "…" not in shown
+    names, encoders = lines[0].index("index"), lines[0].index("encoder")
+    numbers = lines[0].index("documents")
+    first = lines[1 : next(at for at, line in enumerate(lines[2:], 2) if "tiny" in line)]
+    assert "".join(line[names:encoders].strip() for line in first) == index + field
+    assert "".join(line[encoders:numbers].strip() for line in first) == "bge-small-en-v1.5-int8"
+    assert "1234567" in lines[1]
+    assert "1:00:00" in lines[1]
 
 
 def test_why_documents_failed_and_what_to_do() -> None:
