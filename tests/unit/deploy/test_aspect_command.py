@@ -157,6 +157,21 @@ def test_the_comparator_is_asked_for_where_it_is_labelled(run, model: str, tmp_p
     assert found["aspects"] == ["population", "intervention", "outcome", "comparator"]
 
 
+def test_the_comparator_alone_is_asked_for_where_prompts_name_it(run, model: str, tmp_path: Path) -> None:
+    """The methods name the comparator beside the intervention, the results neither."""
+    folder = tmp_path / "evidence_inference"
+    folder.mkdir()
+    table = "PromptID,PMCID,Outcome,Intervention,Comparator\n9,1,pain,zinc,placebo\n"
+    (folder / "prompts_merged.csv").write_text(table)
+    row = {"pmcid": "1", "split": "test", "title": "A trial", "abstract": [{"text": "Zinc or placebo."}]}
+    (folder / "articles_abstracts.jsonl").write_text(json.dumps(row))
+    found = json.loads(run(str(folder), "--encoder", model, "--json")[1])
+    assert found["aspects"] == ["comparator"]
+    generic = found["methods"]["generic"]
+    assert (generic["top1"], generic["specific"], generic["possible"]) == (100, 0, 0)
+    assert (generic["switching"], generic["pairs"]) == (None, 0)
+
+
 def test_a_release_is_read_from_its_folder(run, model: str, tmp_path: Path) -> None:
     root = tmp_path / "ebm_nlp_2_00"
     (root / "documents").mkdir(parents=True)

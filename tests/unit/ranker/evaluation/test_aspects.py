@@ -49,6 +49,14 @@ def test_a_sentence_of_several_aspects_counts_for_top1_alone() -> None:
     assert found.scores.possible.percent == 100
 
 
+def test_aspects_that_are_not_asked_for_count_where_they_are_named() -> None:
+    """A comparator beside an intervention, and a comparator alone."""
+    document = AskedDocument([C | I, C], {"comparator": 0})
+    assert evaluate_aspects([document], ["comparator"], resamples=10).scores.specific.percent == 100
+    beside = evaluate_aspects([document], ["comparator"], beside=PIO, resamples=10).scores
+    assert (beside.top1.percent, beside.specific.percent, beside.possible.percent) == (100, 0, 100)
+
+
 def test_both_requests_of_a_pair_must_be_right() -> None:
     """Population and outcome are, intervention gets outcome's sentence: one of three pairs switches."""
     found = _evaluated(_document([P, I, O], 0, 2, 2))

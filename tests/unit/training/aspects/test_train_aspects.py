@@ -19,6 +19,7 @@ from trifuse.encoder.training.aspects.given import base_of, usable
 from trifuse.encoder.training.aspects.graph import DOWN, UP, with_updates
 from trifuse.encoder.training.aspects.labelled import LabelledDocument
 from trifuse.encoder.training.aspects.recipe import Recipe
+from trifuse.encoder.training.aspects.report import Learned
 from trifuse.encoder.training.aspects.train import train_aspects
 
 pytestmark = pytest.mark.train
@@ -41,7 +42,7 @@ class _Stopped(Exception):
 def test_an_adapter_asks_for_what_it_learned(
     base: Path, organs: list[LabelledDocument], tmp_path: Path
 ) -> None:
-    stages: dict[str, tuple[int, int]] = {}
+    stages: dict[str, tuple[int, int, str]] = {}
     report = train_aspects(
         str(base),
         [*organs[:6], LabelledDocument("empty", "", ())],
@@ -49,7 +50,7 @@ def test_an_adapter_asks_for_what_it_learned(
         tmp_path / "aspects",
         name="organs",
         dev=organs[6:],
-        progress=lambda stage, done, of, said: stages.update({stage: (done, of)}),
+        progress=lambda stage, done, of, said: stages.update({stage: (done, of, said)}),
     )
     (trained,) = report.trained
     assert (report.documents, report.unusable, report.dev_documents) == (6, 1, 2)
@@ -61,7 +62,12 @@ def test_an_adapter_asks_for_what_it_learned(
     assert trained.dev[0][1] < 1.0
     # A minibatch's texts and the vectors of both splits: 8 organs, of which "a trial" is the same.
     assert report.sentences == 3 * 8 + 1
-    assert stages == {"sentences": (25, 25), "training": (36, 36)}
+    assert [(stage, done, of) for stage, (done, of, _) in stages.items()] == [
+        ("sentences", 25, 25),
+        ("training", 36, 36),
+    ]
+    dev = " / ".join(f"{100 * share:.1f}" for share in trained.dev[-1])
+    assert stages["training"][2] == f"epoch 12 of 12, loss {trained.loss[-1]:.3f}, dev {dev} %"
 
     encoder = load_adapter(str(tmp_path / "aspects"))
     plain = load_encoder(str(base))
@@ -104,6 +110,41 @@ def test_updates_for_each_aspect_alone(base: Path, organs: list[LabelledDocument
     files = encoder.adapter.description.files
     assert list(files) == ["population.onnx_adapter", "intervention.onnx_adapter"]
     assert len(set(files.values())) == 2
+
+
+def test_each_aspect_is_learned_from_what_labels_it(
+    base: Path, organs: list[LabelledDocument], tmp_path: Path
+) -> None:
+    """Four documents are asked for one aspect, four for another; their sentences are labelled for both."""
+    documents = [
+        each._replace(asked=("intervention",), source="a")
+        if place < 4
+        else each._replace(asked=("population",), source="b")
+        for place, each in enumerate(organs)
+    ]
+    report = train_aspects(
+        str(base),
+        [*documents[:3], *documents[4:7]],
+        replace(RECIPE, epochs=1),
+        tmp_path / "aspects",
+        name="organs",
+        dev=[documents[3], documents[7]],
+    )
+    (trained,) = report.trained
+    assert trained.aspects == ("population", "intervention")
+    assert report.learned == (
+        Learned(("intervention",), ("a",), documents=3, dev_documents=1),
+        Learned(("population",), ("b",), documents=3, dev_documents=1),
+    )
+    assert report.sizes.requests == 6
+    assert len(trained.loss) == 2 + 2  # three documents in minibatches of two, apart
+    assert {aspect: of.requests for aspect, of in trained.dev_of_aspects.items()} == {
+        "population": 1,
+        "intervention": 1,
+    }
+    written = json.loads((tmp_path / "aspects" / "training.json").read_text())
+    assert written["learned"][1]["sources"] == ["b"]
+    assert set(written["trained"][0]["dev_of_aspects"]["population"]) == {"requests", "top1", "specific"}
 
 
 def test_a_resumed_run_gives_what_it_would_have_given(
