@@ -60,7 +60,8 @@ def similar(
 
     Returns:
         a response of OpenSearch's shape: hits with `_score` as k-NN scores, and `trifuse.similarity` (cosine,
-        or inner product), best first, equal ones by id; `trifuse` says by what they were compared.
+        or inner product), best first, equal ones by id; `hits.total` is how many these are, `gte` where there
+        may be more; `trifuse` says by what they were compared.
 
     Raises:
         BodyError: what is asked for contradicts itself, or there are no such vectors.
@@ -142,7 +143,7 @@ def _found(client: OpenSearch, encoders: Encoders, target: Target, wanted: _Want
         "lacking": target.lacks(field),
         "filter": {"given": given, "alias": target.alias_filter},
     }
-    return _response(answer, _space(target, field), about)
+    return _response(answer, _space(target, field), about, size=wanted.size)
 
 
 def _vector_of(client: OpenSearch, target: Target, field: str, id: str) -> tuple[str, list[float]]:
@@ -190,16 +191,20 @@ def _search(client: OpenSearch, target: Target, body: Mapping[str, Any]) -> dict
     return answer
 
 
-def _response(answer: Mapping[str, Any], space: Space, about: Mapping[str, Any]) -> dict[str, Any]:
+def _response(
+    answer: Mapping[str, Any], space: Space, about: Mapping[str, Any], *, size: int
+) -> dict[str, Any]:
     similarity = space.encoder.similarity
     hits = [
         {**hit, "trifuse": {"similarity": similarity_of(hit["_score"], similarity)}}
         for hit in sorted(answer["hits"]["hits"], key=lambda hit: (-hit["_score"], hit["_id"]))
     ]
+    whole = len(hits) < size and not answer["_shards"].get("failed")
+    total = {"value": len(hits), "relation": "eq" if whole else "gte"}
     return {
         "took": answer["took"],
         "timed_out": answer["timed_out"],
         "_shards": answer["_shards"],
-        "hits": {"max_score": hits[0]["_score"] if hits else None, "hits": hits},
+        "hits": {"total": total, "max_score": hits[0]["_score"] if hits else None, "hits": hits},
         "trifuse": dict(about),
     }

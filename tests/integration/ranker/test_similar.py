@@ -71,6 +71,9 @@ def test_a_response_says_what_was_compared_and_shows_no_vector(
     index = make_index(DOCUMENTS)
     response = similar(client, None, index, doc_id="b", size=1)
     (hit,) = response["hits"]["hits"]
+    assert response["hits"]["total"] == {"value": 1, "relation": "gte"}
+    whole = similar(client, None, index, doc_id="b")
+    assert whole["hits"]["total"] == {"value": 3, "relation": "eq"}
     assert hit["_source"] == {"title": "its twin", "tenant": "b"}
     assert hit["_score"] == response["hits"]["max_score"] == pytest.approx(1.0)
     assert response["trifuse"] == {
@@ -142,7 +145,8 @@ def test_a_document_without_a_vector_says_what_to_do(
 
 def test_an_only_document_has_none_like_it(client: OpenSearch, make_index: Callable[..., str]) -> None:
     response = similar(client, None, make_index([ASIDE]), doc_id="aside")
-    assert response["hits"] == {"max_score": None, "hits": []}
+    none = {"value": 0, "relation": "eq"}
+    assert response["hits"] == {"total": none, "max_score": None, "hits": []}
 
 
 def test_parts_are_joined_as_the_template_joins_and_encoded_as_a_document(

@@ -39,6 +39,7 @@ def test_a_response_and_nothing_else_on_stdout(run: Callable[..., Any]) -> None:
     assert done.returncode == 0, done.stderr
     response = json.loads(done.stdout)
     assert [hit["_id"] for hit in response["hits"]["hits"]] == ["2"]
+    assert response["hits"]["total"] == {"value": 1, "relation": "gte"}
     assert response["trifuse"]["filter"]["given"] == {"term": {"tenant": "b"}}
 
 
