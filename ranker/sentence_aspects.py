@@ -72,25 +72,19 @@ def document_of(hit: Mapping[str, Any]) -> str:
 
 
 def aspect_body(
-    user: UserBody,
-    query: Clause | None,
     vector: Sequence[float],
     topics: Mapping[str, float],
     filter: Clause | None,
     *,
     field: str,
     similarity: Similarity,
-    text: str,
-    hidden: Sequence[str],
-    grouped: bool = False,
+    timeout: str | None = None,
 ) -> dict[str, Any]:
-    """The search for the sentences of these documents.
+    """The search for the sentences of these documents; a hit says no more than which document it is of.
 
     Args:
-        query: that of the first search.
-        filter: what held for the vectors in that.
-        hidden: fields that no hit shows.
-        grouped: all of them are wanted, for groups by document, and not the page alone.
+        vector: (dim,) of the aspect.
+        filter: what held for vectors in the first search.
     """
     held = [*items(filter), {"terms": {BY_DOCUMENT: list(topics)}}]
     scored = exact_clause(field, vector, similarity, all_of(held))
@@ -98,17 +92,31 @@ def aspect_body(
         {"constant_score": {"filter": {"term": {BY_DOCUMENT: document}}, "boost": boost}}
         for document, boost in _boosts(topics).items()
     ]
-    summed: Clause = {"bool": {"must": [scored], "should": added}}
-    page = {**user.page}
-    if isinstance(page.get("highlight"), Mapping):
-        words: Clause = query or {"match": {"text": text}}
-        page["highlight"] = {"highlight_query": words, **page["highlight"]}
-    if user.timeout is not None:
-        page["timeout"] = user.timeout
-    page["docvalue_fields"] = [*items(page.get("docvalue_fields")), *GROUPED_BY]
-    page |= {"from": 0, "size": MOST} if grouped else {"from": user.start, "size": user.size}
-    body = {"search_pipeline": "_none", **page, "query": summed, "track_total_hits": True}
-    return without_vectors(body, hidden)
+    body: dict[str, Any] = {"search_pipeline": "_none", "_source": False, "docvalue_fields": list(GROUPED_BY)}
+    if timeout is not None:
+        body["timeout"] = timeout
+    return {**body, "query": {"bool": {"must": [scored], "should": added}}, "track_total_hits": True}
+
+
+def shown_body(
+    body: Mapping[str, Any], user: UserBody, words: Clause, hidden: Sequence[str], ids: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The search with its hits as the user wants them shown.
+
+    Args:
+        words: what is marked in them, unless the user says otherwise.
+        hidden: fields that no hit shows.
+        ids: of those to show; else they are the user's page.
+    """
+    shown = {**{key: value for key, value in body.items() if key != "_source"}, **user.page}
+    shown["docvalue_fields"] = [*items(user.page.get("docvalue_fields")), *GROUPED_BY]
+    if isinstance(shown.get("highlight"), Mapping):
+        shown["highlight"] = {"highlight_query": words, **shown["highlight"]}
+    shown |= {"from": user.start, "size": user.size}
+    if ids:
+        named = {"bool": {**body["query"]["bool"], "filter": [{"ids": {"values": list(ids)}}]}}
+        shown |= {"from": 0, "size": MOST, "query": named}
+    return without_vectors(shown, hidden)
 
 
 def aspect_response(
@@ -133,8 +141,7 @@ def aspect_response(
             "legs": legs[document],
         }
         hits.append({**hit, "_score": topic + aspect, "trifuse": told})
-    whole = len(topics) < DOCUMENTS and first["hits"]["total"]["relation"] == "eq"
-    total = {"value": answer["hits"]["total"]["value"], "relation": "eq" if whole else "gte"}
+    total = total_of(first, answer, topics)
     return {
         "took": first["took"],
         "timed_out": first["timed_out"] or answer["timed_out"],
@@ -142,6 +149,14 @@ def aspect_response(
         "hits": {"total": total, "max_score": hits[0]["_score"] if hits else None, "hits": hits},
         "trifuse": first["trifuse"],
     }
+
+
+def total_of(
+    first: Mapping[str, Any], answer: Mapping[str, Any], topics: Mapping[str, float]
+) -> dict[str, Any]:
+    """How many sentences the documents have that were looked into, and whether these are all."""
+    whole = len(topics) < DOCUMENTS and first["hits"]["total"]["relation"] == "eq"
+    return {"value": answer["hits"]["total"]["value"], "relation": "eq" if whole else "gte"}
 
 
 def _boosts(topics: Mapping[str, float]) -> dict[str, float]:

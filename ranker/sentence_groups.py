@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+from trifuse.ranker.page import key_of
 
 GROUPED_BY = ("parent_id", "parent_routing")
 """Columns of a sentence that name its document; two may share an id under two routings."""
@@ -37,6 +39,33 @@ def by_document(response: Mapping[str, Any], *, sentences: int, start: int, size
     if total is not None:
         found["total"] = {"value": len(groups), "relation": relation}
     return {**response, "hits": found}
+
+
+def ids_shown(response: Mapping[str, Any]) -> list[str]:
+    """The ids of the sentences that a page of documents shows."""
+    return [hit["_id"] for group in response["hits"]["hits"] for hit in _inner(group)["hits"]]
+
+
+def filled(response: Mapping[str, Any], hits: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The `hits` of a page of documents whose sentences were ranked alone, of which no more is known.
+
+    Args:
+        hits: its sentences as they are to be shown; one that was deleted meanwhile is missing.
+    """
+    found = {key_of(hit): hit for hit in hits}
+    groups = []
+    for group in response["hits"]["hits"]:
+        inner = _inner(group)
+        shown = [found[key] for key in map(key_of, inner["hits"]) if key in found]
+        if shown:
+            inner |= {"max_score": shown[0]["_score"], "hits": shown}
+            groups.append({**shown[0], "inner_hits": {INNER: {"hits": inner}}})
+    best = groups[0]["_score"] if groups else None
+    return {**response["hits"], "max_score": best, "hits": groups}
+
+
+def _inner(group: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(group["inner_hits"][INNER]["hits"])
 
 
 def _document(group: list[Mapping[str, Any]], sentences: int, relation: str) -> dict[str, Any]:

@@ -150,7 +150,7 @@ class SentenceRanker:
     def _in_one_search(self, request: SentenceRequest, encoder: OfAspect | None) -> dict[str, Any]:
         """Search without an aspect, or within one document."""
         user, wanted = request.user, request.wanted
-        return self._ranker.search(
+        response = self._ranker.search(
             request.place.sentences,
             request.body,
             text=wanted.text,
@@ -162,14 +162,15 @@ class SentenceRanker:
             encoder=encoder,
             exact=wanted.document is not None,
         )
+        if wanted.per_document is None:
+            return response
+        return by_document(response, sentences=wanted.per_document, start=user.start, size=user.size)
 
     def _shown(self, request: SentenceRequest, response: dict[str, Any]) -> dict[str, Any]:
-        """The response as it is asked for: by document, and with what was searched."""
-        user, wanted, place = request.user, request.wanted, request.place
+        """The response with what was searched."""
+        user, place = request.user, request.place
         if not response["hits"]["hits"] and user.size and not user.start:
             self._check_nothing(request)
-        if wanted.per_document is not None:
-            response = by_document(response, sentences=wanted.per_document, start=user.start, size=user.size)
         about = {**response["trifuse"], "sentences": {"index": place.sentences, "lacking": place.lacking}}
         if request.chosen is not None:
             about["aspect"] = request.chosen.as_dict()

@@ -300,6 +300,17 @@ def test_grouped_by_document(sentences: SentenceRanker, notes: str) -> None:
     ]
     assert shown == [(["A"], ["s3", "s2"]), (["B"], ["s4"])]
     assert response["hits"]["total"] == {"value": 3, "relation": "eq"}
+    first = response["hits"]["hits"][0]
+    assert [each["_source"]["text"] for each in first["inner_hits"]["sentences"]["hits"]["hits"]] == [
+        "Mortality fell by a half.",
+        "Fewer of the adults died.",
+    ]
+    assert (first["_score"], first["trifuse"]["topic"]) == pytest.approx((2.0, 1.0))
+    adults = sentences.search(notes, text="adults", aspect="outcome", per_document=2, size=1, explain=True)
+    (inner,) = [hit["inner_hits"]["sentences"]["hits"] for hit in adults["hits"]["hits"]]
+    assert inner["total"]["value"] == 4
+    assert inner["hits"][1]["highlight"] == {"text": ["Fewer of the <em>adults</em> died."]}
+    assert inner["hits"][1]["_explanation"]["value"] > 0
     second = sentences.search(notes, text="x", aspect="outcome", per_document=1, size=1, from_=1)
     assert ids(second) == ["s4"]
 

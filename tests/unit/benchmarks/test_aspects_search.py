@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from aspects_search import Sentences, in_two_steps, topic_then_aspect
 
-from trifuse.ranker.body import read_body
 from trifuse.ranker.sentence_aspects import DOCUMENTS, aspect_body, aspect_response
 
 OWNER = np.array([0, 0, 1, 1, 2])
@@ -50,17 +49,7 @@ def _by_the_ranker() -> list[tuple[int, float]]:
             ],
         },
     }
-    body = aspect_body(
-        read_body({}, depth=100),
-        None,
-        [1.0],
-        topics,
-        None,
-        field="v",
-        similarity="cosine",
-        text="",
-        hidden=[],
-    )
+    body = aspect_body([1.0], topics, None, field="v", similarity="cosine")
     added = [each["constant_score"] for each in body["query"]["bool"]["should"]]
     boosts = {each["filter"]["term"]["parent_id"]: each["boost"] for each in added}
     hits = [

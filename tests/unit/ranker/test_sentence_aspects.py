@@ -16,6 +16,7 @@ from trifuse.ranker.sentence_aspects import (
     aspect_response,
     best_by_topic,
     check_one_step,
+    shown_body,
     topic_body,
 )
 from trifuse.ranker.types import Key
@@ -25,18 +26,12 @@ CLOSED, OPEN = {"term": {"status": "closed"}}, {"term": {"status": "open"}}
 QUERY = {"match": {"text": "stroke"}}
 
 
-def body(user: dict[str, Any], query: Any = None, filter: Any = None) -> dict[str, Any]:
-    return aspect_body(
-        read_body(user, depth=100),
-        query,
-        [1.0, 0.0],
-        TOPICS,
-        filter,
-        field="v",
-        similarity="cosine",
-        text="stroke",
-        hidden=["trifuse", "v"],
-    )
+def body(filter: Any = None, **more: Any) -> dict[str, Any]:
+    return aspect_body([1.0, 0.0], TOPICS, filter, field="v", similarity="cosine", **more)
+
+
+def shown(user: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return shown_body(body(), read_body(user, depth=100), QUERY, ["trifuse", "v"], **more)
 
 
 def required(made: dict[str, Any]) -> list[Any]:
@@ -64,7 +59,7 @@ def test_what_only_one_search_can_do_is_refused(key: str) -> None:
 
 
 def test_a_timeout_holds_for_both_searches() -> None:
-    assert body({"timeout": "1s"})["timeout"] == topic_body({"timeout": "1s"})["timeout"] == "1s"
+    assert body(timeout="1s")["timeout"] == topic_body({"timeout": "1s"})["timeout"] == "1s"
 
 
 def test_documents_are_told_by_their_best_sentences() -> None:
@@ -77,7 +72,7 @@ def test_documents_are_told_by_their_best_sentences() -> None:
 
 
 def test_a_sentence_scores_its_documents_topic_and_its_own_vector() -> None:
-    made = body({})["query"]["bool"]
+    made = body()["query"]["bool"]
     assert [each["constant_score"] for each in made["should"]] == [
         {"filter": {"term": {"parent_id": "A"}}, "boost": pytest.approx(0.4)},
         {"filter": {"term": {"parent_id": "B"}}, "boost": 0.0},
@@ -88,21 +83,40 @@ def test_a_sentence_scores_its_documents_topic_and_its_own_vector() -> None:
 
 def test_what_holds_for_the_topics_vectors_holds_for_its_sentences() -> None:
     vector, documents = {"exists": {"field": "v"}}, {"terms": {"parent_id": ["A", "B"]}}
-    assert required(body({})) == [vector, documents]
-    assert required(body({}, QUERY)) == [vector, documents]
-    assert required(body({}, QUERY, OPEN)) == [vector, {"bool": {"filter": [OPEN, documents]}}]
+    assert required(body()) == [vector, documents]
+    assert required(body(OPEN)) == [vector, {"bool": {"filter": [OPEN, documents]}}]
 
 
 def test_the_page_is_the_users_with_the_topics_words_marked_and_no_vector() -> None:
-    made = body({"highlight": {"fields": {"text": {}}}, "_source": ["text"], "version": True})
-    assert made["highlight"] == {"fields": {"text": {}}, "highlight_query": {"match": {"text": "stroke"}}}
+    made = shown({"highlight": {"fields": {"text": {}}}, "_source": ["text"], "version": True, "from": 5})
+    assert made["highlight"] == {"fields": {"text": {}}, "highlight_query": QUERY}
     assert made["_source"] == {"includes": ["text"], "excludes": ["trifuse", "v"]}
     assert made["version"] is True
-    assert (made["from"], made["size"]) == (0, 10)
+    assert (made["from"], made["size"]) == (5, 10)
     assert made["docvalue_fields"] == ["parent_id", "parent_routing"]
+    assert made["query"] == body()["query"]
     own = {"highlight_query": {"match": {"text": "pain"}}, "fields": {"text": {}}}
-    assert body({"highlight": own}, QUERY)["highlight"] == own
-    assert body({"highlight": {"fields": {}}}, QUERY)["highlight"]["highlight_query"] == QUERY
+    assert shown({"highlight": own})["highlight"] == own
+    assert shown({"docvalue_fields": ["section"]})["docvalue_fields"] == [
+        "section",
+        "parent_id",
+        "parent_routing",
+    ]
+
+
+def test_unless_it_is_shown_a_sentence_is_an_id_a_score_and_its_document() -> None:
+    made = body()
+    assert (made["_source"], made["docvalue_fields"]) == (False, ["parent_id", "parent_routing"])
+    assert "highlight" not in made
+
+
+def test_some_sentences_are_shown_whatever_the_page() -> None:
+    made = shown({"from": 5, "size": 1}, ids=["s1", "s2"])
+    assert (made["from"], made["size"] >= 2) == (0, True)
+    assert made["query"]["bool"] == {
+        **body()["query"]["bool"],
+        "filter": [{"ids": {"values": ["s1", "s2"]}}],
+    }
 
 
 def test_the_answer_tells_topic_and_aspect_apart() -> None:

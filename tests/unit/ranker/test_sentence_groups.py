@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trifuse.ranker.sentence_groups import by_document
+from trifuse.ranker.sentence_groups import by_document, filled, ids_shown
 
 
 def hit(
@@ -80,3 +80,22 @@ def test_nothing_found() -> None:
     found = by_document(response(), sentences=1, start=0, size=10)
     assert found["hits"]["hits"] == []
     assert found["hits"]["total"] == {"value": 0, "relation": "eq"}
+
+
+def test_sentences_that_were_ranked_alone_are_filled_in() -> None:
+    found = by_document(RANKED, sentences=2, start=0, size=2)
+    assert ids_shown(found) == ["a0", "a1", "b0"]
+    whole = [
+        {"_id": name, "_index": "s", "_score": score, "_source": {"text": name}}
+        for name, score in (("b0", 1.8), ("a1", 1.7))
+    ]
+    # a0 was deleted meanwhile: its document's best is now a1.
+    hits = filled(found, whole)
+    assert shown({"hits": hits}) == [("a1", ["a1"], 3), ("b0", ["b0"], 1)]
+    assert [(each["_score"], each["_source"]) for each in hits["hits"]] == [
+        (1.7, {"text": "a1"}),
+        (1.8, {"text": "b0"}),
+    ]
+    assert hits["hits"][1]["inner_hits"]["sentences"]["hits"]["max_score"] == hits["hits"][1]["_score"]
+    assert (hits["total"], hits["max_score"]) == ({"value": 3, "relation": "eq"}, 1.7)
+    assert filled(found, [])["hits"] == []
