@@ -40,6 +40,7 @@ from trifuse.deploy.cli.search_sentences import (
     wanted,
 )
 from trifuse.deploy.cli.sentence_hits import aspect_lines, sentences_table
+from trifuse.deploy.cli.unmapped import hint_unmapped
 from trifuse.deploy.config import Settings, opensearch_client, redis_client, require_opensearch, resolve
 from trifuse.encoder.errors import EncoderError, ModelNotFound
 from trifuse.encoder.spaces import EncoderSpace
@@ -135,6 +136,8 @@ def search_command(
                 beside = SentenceRanker(ranker, adapters(adapter))
                 by = None if profile is None else served
                 response = beside.search(index, filled, profile=by, **asked.as_dict(), **common)
+        among = response["trifuse"].get("sentences")
+        hint_unmapped(client, among["index"] if among else index, given)
     finally:
         client.close()
     if as_json:

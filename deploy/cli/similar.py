@@ -15,6 +15,7 @@ from trifuse.deploy.cli.common import EncoderOption, JsonOption, OpenSearchOptio
 from trifuse.deploy.cli.hits import title_of
 from trifuse.deploy.cli.query_encoder import query_encoder
 from trifuse.deploy.cli.ranking import json_object, usage
+from trifuse.deploy.cli.unmapped import hint_unmapped
 from trifuse.deploy.config import opensearch_client, require_opensearch, resolve
 from trifuse.ranker.similar import similar
 
@@ -87,6 +88,7 @@ def similar_command(
                 filter=given,
                 size=size,
             )
+        hint_unmapped(client, index, given)
     finally:
         client.close()
     if as_json:

@@ -74,6 +74,11 @@ def test_a_table_for_people(search: Callable[..., Any]) -> None:
         (["--profile", "bm25=1"], 2, "no leg 'bm25'"),
         (["--body", '{"query": {"nope": {}}}'], 1, "unknown query [nope]"),
         (["--encoder", "nope"], 1, "no model 'nope'"),
+        (
+            ["--filter", '{"term": {"tenat": "b"}}'],
+            0,
+            "no field 'tenat' in the mapping: did you mean 'tenant'?",
+        ),
     ],
 )
 def test_what_is_wrong_is_said(

@@ -63,6 +63,7 @@ def test_a_table_for_people(run: Callable[..., Any]) -> None:
         (("--text", "title"), 2, "give PART=TEXT"),
         (("4",), 1, "'4' has no vector in the field 'trifuse_vector'"),
         (("nobody",), 1, "has no document 'nobody'"),
+        (("1", "--filter", '{"term": {"tenat": "b"}}'), 0, "no field 'tenat' in the mapping: did you mean"),
         (("--condition", "asthma"), 1, "the encoder 'tiny' isn't known here"),
     ],
 )
