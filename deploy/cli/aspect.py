@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -79,16 +80,15 @@ def evaluate_command(
     """
     left_out: list[str] = []
     documents = of_split(read_documents(file, left_out.append), split)
-    lora = _adapter(adapter, encoder)
+    asked = [aspect for aspect in ASPECTS if any(document.asks([aspect]) for document in documents)]
+    lora = _adapter(adapter, encoder, asked)
     base = _base(encoder or (lora.space.encoder if lora else DEFAULT_ENCODER), lora)
     labels = [[sentence.aspects for sentence in document.candidates] for document in documents]
-    known = lora.aspects if lora else ASPECTS
-    aspects = [aspect for aspect in known if any(document.asks([aspect]) for document in documents)]
-    if not aspects:
-        asked = {aspect for document in documents for aspect in document.asks(ASPECTS)}
+    aspects = [aspect for aspect in (lora.aspects if lora else asked) if aspect in asked]
+    if lora is not None and not aspects:
         raise AspectUnknown(
-            f"{file} is labelled for {', '.join(sorted(asked))}, and what asks knows {', '.join(known)}: "
-            "name another adapter (--adapter)"
+            f"the adapter {lora.name!r} knows {', '.join(lora.aspects)}, and {file} is labelled for "
+            f"{', '.join(asked)}: give another (--adapter)"
         )
 
     texts = [[sentence.text for sentence in document.candidates] for document in documents]
@@ -127,17 +127,21 @@ def evaluate_command(
         if number:
             say(f"{number:,} {_LEFT_OUT[what]}", "yellow")
     if lora is None:
-        say(f"no adapter is known for {base.space.encoder}: name one with --adapter to compare it", "yellow")
+        said = f"{base.space.encoder} that knows {' or '.join(asked)}"
+        say(f"no adapter is known for {said}: name one with --adapter to compare it", "yellow")
 
 
-def _adapter(named: str | None, encoder: str | None) -> AspectEncoder | None:
-    """The adapter that was named, else the first one that is known for the encoder's space."""
+def _adapter(named: str | None, encoder: str | None, asked: Sequence[str]) -> AspectEncoder | None:
+    """The adapter that was named, else the first one known for the encoder's space and for what is asked."""
+    from trifuse.encoder.adapter_files import find_adapter
     from trifuse.encoder.adapters import adapters_for, load_adapter
 
     if named is not None:
         return load_adapter(named)
-    known = adapters_for(describe_encoder(encoder or DEFAULT_ENCODER))
-    return load_adapter(known[0]) if known else None
+    for known in adapters_for(describe_encoder(encoder or DEFAULT_ENCODER)):
+        if not {*asked}.isdisjoint(find_adapter(known).description.aspects):
+            return load_adapter(known)
+    return None
 
 
 def _base(name: str, lora: AspectEncoder | None) -> Encoder:

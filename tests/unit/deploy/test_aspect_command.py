@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from trifuse.deploy.cli import aspect
 from trifuse.deploy.errors import UnreadableCorpus
 from trifuse.encoder.aspects import INSTRUCTIONS
-from trifuse.encoder.errors import LabelsInvalid, ModelNotFound, SpaceMismatch
+from trifuse.encoder.errors import AspectUnknown, LabelsInvalid, ModelNotFound, SpaceMismatch
 from trifuse.ranker.errors import NothingToEvaluate
 
 BUILDER = Path(__file__).parents[3] / "benchmarks" / "tiny_model.py"
@@ -126,6 +126,9 @@ def test_an_adapter_is_measured_beside_its_base(run, tmp_path: Path, monkeypatch
     other = runpy.run_path(str(BUILDER))["make_model"](tmp_path / "other", WORDS, name="other")
     with pytest.raises(SpaceMismatch, match="tiny-aspects"):
         run(file, "--encoder", str(other), "--adapter", str(adapter))
+    file = _file(tmp_path, ROW | {"labels": ["N", "N", "N", "C", "N", "N", "N", "N", "N"]})
+    with pytest.raises(AspectUnknown, match="'tiny-aspects' knows .*, and .* is labelled for comparator"):
+        run(file, "--encoder", str(base), "--adapter", str(adapter))
 
 
 def test_a_table_for_people(run, model: str, tmp_path: Path) -> None:
