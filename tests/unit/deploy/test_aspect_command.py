@@ -127,7 +127,7 @@ def test_an_adapter_is_measured_beside_its_base(run, tmp_path: Path, monkeypatch
     with pytest.raises(SpaceMismatch, match="tiny-aspects"):
         run(file, "--encoder", str(other), "--adapter", str(adapter))
     file = _file(tmp_path, ROW | {"labels": ["N", "N", "N", "C", "N", "N", "N", "N", "N"]})
-    with pytest.raises(AspectUnknown, match="'tiny-aspects' knows .*, and .* is labelled for comparator"):
+    with pytest.raises(AspectUnknown, match=r"'tiny-aspects' knows .*, and .* is labelled for comparator"):
         run(file, "--encoder", str(base), "--adapter", str(adapter))
 
 
