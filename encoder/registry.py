@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib.metadata
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trifuse.encoder.description import ModelDescription, ModelFolder, read_description, read_model
-from trifuse.encoder.errors import ModelInvalid, ModelNotFound
+from trifuse.encoder.errors import EncoderError, ModelInvalid, ModelNotFound
 from trifuse.encoder.models import ModelSource
 from trifuse.encoder.spaces import EncoderSpace
 from trifuse.encoder.unpack import fetch_model, model_folder
@@ -88,9 +89,19 @@ def describe_model(name_or_path: str) -> ModelDescription:
     return found.description if isinstance(found, ModelSource) else read_description(found)
 
 
-def list_models() -> list[ListedModel]:
-    """Every model that is known by name, sorted by name."""
-    return [_listed(name, find_model(name)) for name in encoder_names()]
+def list_models(damaged: Callable[[str, EncoderError], None]) -> list[ListedModel]:
+    """Every model that is known by name, sorted by name.
+
+    Args:
+        damaged: is told of each that can't be used, and why: the others are listed.
+    """
+    found = []
+    for name in encoder_names():
+        try:
+            found.append(_listed(name, find_model(name)))
+        except EncoderError as error:  # of this model
+            damaged(name, error)
+    return found
 
 
 def _listed(name: str, found: ModelSource | Path) -> ListedModel:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from trifuse.deploy.cli.common import JsonOption, emit, fail, out
+from trifuse.deploy.cli.common import JsonOption, emit, fail, out, say
 from trifuse.encoder.check import EncoderCheck, check_encoder
-from trifuse.encoder.registry import DEFAULT_ENCODER, list_models, load_encoder
+from trifuse.encoder.errors import EncoderError
+from trifuse.encoder.registry import DEFAULT_ENCODER, ListedModel, list_models, load_encoder
 
 ModelArgument = Annotated[str, typer.Argument(metavar="NAME_OR_PATH", help="A model's name or folder.")]
 DeviceOption = Annotated[
@@ -32,9 +34,12 @@ def register(app: typer.Typer) -> None:
 def list_command(as_json: JsonOption = False) -> None:
     """List the models that are known by name: ours, and those of installed packages.
 
+    Ends with status 1 where one of them is damaged; the others are listed.
+
     Example: [bold]trifuse encoders list[/bold]
     """
-    models = list_models()
+    damaged: dict[str, EncoderError] = {}
+    models = list_models(damaged.__setitem__)
     if as_json:
         emit(
             [
@@ -49,7 +54,15 @@ def list_command(as_json: JsonOption = False) -> None:
                 for model in models
             ]
         )
-        return
+    else:
+        _show(models)
+    for name, error in damaged.items():
+        say(f"the model {name!r} can't be used: {error}")
+    if damaged:
+        raise typer.Exit(1)
+
+
+def _show(models: Sequence[ListedModel]) -> None:
     table = Table(
         "name", "dim", "pooling", "precision", "licence", "cached", "space",
         box=None, padding=(0, 1, 0, 0), caption=_CAPTION,

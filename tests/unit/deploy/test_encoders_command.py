@@ -6,6 +6,7 @@ import importlib.metadata
 import json
 import runpy
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ import typer
 from typer.testing import CliRunner
 
 from trifuse.deploy.cli import encoders
+from trifuse.encoder.models import trial2vec_small
 
 BUILDER = Path(__file__).parents[3] / "benchmarks" / "tiny_model.py"
 
@@ -81,6 +83,33 @@ def test_list_shows_the_parts(run, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert [part["name"] for part in model["parts"] if part["context"]] == ["context"]
     shown = "theirs takes parts: title, intervention, condition, outcome, context (context)"
     assert shown in run("list")[1]
+
+
+def test_a_damaged_model_is_named_and_the_others_are_listed(
+    tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patch = tmp_path / "theirs.patch"
+    patch.write_bytes(b"no zip")
+    source = replace(trial2vec_small(), patch=patch)
+    points = [
+        SimpleNamespace(name="broken", value="theirs:broken", load=lambda: lambda: source),
+        SimpleNamespace(name="tiny", value="theirs:tiny", load=lambda: lambda: model),
+        SimpleNamespace(name="gone", value="theirs:gone", load=lambda: lambda: tmp_path / "gone"),
+    ]
+    monkeypatch.setattr(
+        importlib.metadata,
+        "entry_points",
+        lambda *, name=None, **_: [each for each in points if name in (None, each.name)],
+    )
+    app = typer.Typer()
+    encoders.register(app)
+    for options in ([], ["--json"]):
+        result = CliRunner().invoke(app, ["encoders", "list", *options])
+        assert result.exit_code == 1
+        assert "tiny" in result.stdout
+        assert "broken" not in result.stdout
+        assert f"trifuse: the model 'broken' can't be used: {patch}" in result.stderr
+        assert "trifuse: the model 'gone' can't be used: " in result.stderr
 
 
 def test_list_as_a_table(run) -> None:
