@@ -108,7 +108,7 @@ def test_a_damaged_model_is_named_and_the_others_are_listed(
         assert result.exit_code == 1
         assert "tiny" in result.stdout
         assert "broken" not in result.stdout
-        assert f"trifuse: the model 'broken' can't be used: {patch}" in result.stderr
+        assert f"trifuse: the model 'broken' can't be used: the patch {patch}" in result.stderr
         assert "trifuse: the model 'gone' can't be used: " in result.stderr
 
 
