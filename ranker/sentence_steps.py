@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from opensearchpy import OpenSearch
+
+from trifuse.encoder.spaces import EncoderSpace, Similarity
 from trifuse.encoder.types import Vectors
 from trifuse.ranker.aspects import OfAspect
 from trifuse.ranker.hybrid import HybridRanker
 from trifuse.ranker.moving import Doubt, doubt_of
+from trifuse.ranker.ranking import Ranking
+from trifuse.ranker.request import Request
 from trifuse.ranker.response import build_response
+from trifuse.ranker.retrieved import Retrieved
 from trifuse.ranker.searches import Documents
 from trifuse.ranker.sentence_aspects import (
     DOCUMENTS,
@@ -29,6 +35,7 @@ from trifuse.ranker.sentence_aspects import (
 from trifuse.ranker.sentence_groups import by_document, filled, ids_shown
 from trifuse.ranker.sentence_request import SentenceRequest
 from trifuse.ranker.server import as_sent, asking
+from trifuse.ranker.types import Key
 
 Start = Callable[[Callable[[], Vectors]], Callable[[], Vectors]]
 """Starts to encode, and gives what waits for the vectors."""
@@ -51,56 +58,104 @@ def topic_then_aspect(
         IndexMissing, SearchRejected, SearchUnavailable: as `HybridRanker.search`.
     """
     started = time.perf_counter()
-    user, wanted = request.user, request.wanted
-    check_one_step(user)
-    encoded = start(lambda: encoder.encode_queries([wanted.text]))
-    found, looked_up = ranker.prepare(
+    check_one_step(request.user)
+    encoded = start(lambda: encoder.encode_queries([request.wanted.text]))
+    found = _by_topic(ranker, request, encoder.space, started)
+    if not found.best or found.doubt == "foreign":
+        return found.response(()), found.doubt
+    asked = found.request
+    body = aspect_body(
+        encoded()[0].tolist(),
+        found.topics,
+        asked.filters.clause,
+        field=asked.field,
+        similarity=found.similarity,
+        timeout=request.user.timeout,
+    )
+    words = asked.user.query or {"match": {"text": asked.text}}
+    show = partial(shown_body, body, request.user, words, asked.target.hidden_fields())
+    ask = partial(_ask, ranker.client, asked.target.expression)
+    if request.wanted.per_document is None:
+        answer = ask(show())
+        return found.ranked(answer), found.doubt_of(answer)
+    answer = ask({**body, "size": MOST})
+    total = total_of(found.response(()), answer, found.topics)
+    groups = by_document(
+        {**answer, "hits": {**answer["hits"], "total": total}},
+        sentences=request.wanted.per_document,
+        start=request.user.start,
+        size=request.user.size,
+    )
+    ids = ids_shown(groups)
+    shown = ask(show(ids=ids)) if ids else {**answer, "hits": {**answer["hits"], "hits": []}}
+    response = found.ranked(shown)
+    return {**response, "hits": filled(groups, response["hits"]["hits"])}, found.doubt_of(answer)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The documents of a topic.
+
+    Args:
+        request: the search for them.
+        similarity: what vectors are compared by.
+        started: when the search began, by `time.perf_counter`.
+        best: document to its best sentence, and that one's score.
+        doubt: whether they may be of other indices than the request was made for.
+    """
+
+    request: Request
+    similarity: Similarity
+    started: float
+    retrieved: Retrieved
+    ranking: Ranking
+    best: Mapping[str, tuple[Key, float]]
+    doubt: Doubt
+
+    @property
+    def topics(self) -> dict[str, float]:
+        """Document to score."""
+        return {document: score for document, (_, score) in self.best.items()}
+
+    def response(self, documents: Iterable[str]) -> dict[str, Any]:
+        """The response of this search, which shows some of the documents; all that was done is timed."""
+        shown: Documents = {self.best[document][0]: {} for document in documents}
+        took_ms = round((time.perf_counter() - self.started) * 1000)
+        return build_response(self.request, self.retrieved, self.ranking, shown, took_ms=took_ms)
+
+    def ranked(self, answer: Mapping[str, Any]) -> dict[str, Any]:
+        """The response of both searches."""
+        first = self.response(map(document_of, answer["hits"]["hits"]))
+        return aspect_response(first, answer, self.topics, self.similarity)
+
+    def doubt_of(self, answer: Mapping[str, Any]) -> Doubt:
+        """The same of both searches."""
+        hits = answer["hits"]
+        whole = hits["total"]["value"] > 0 and not answer["_shards"].get("failed")
+        doubt = doubt_of(self.request, hits["hits"], whole=whole)
+        return self.doubt if doubt == "none" else doubt
+
+
+def _by_topic(ranker: HybridRanker, request: SentenceRequest, space: EncoderSpace, started: float) -> _Found:
+    """The first step; it looks whether the vectors are still in the space."""
+    profile = request.profile
+    asked, looked_up = ranker.prepare(
         request.place.sentences,
         topic_body(request.body),
-        text=wanted.text,
+        text=request.wanted.text,
         filter=request.filter,
         size=DOCUMENTS,
         from_=0,
-        explain=user.page.get("explain"),
-        profile=replace(request.profile, execution="client", depth=max(request.profile.depth, DOCUMENTS)),
+        explain=request.user.page.get("explain"),
+        profile=replace(profile, execution="client", depth=max(profile.depth, DOCUMENTS)),
     )
-    field, expression, similarity = found.field, found.target.expression, encoder.space.similarity
-    found.target.require_space(field, encoder.space)
-    retrieved, ranking = ranker.rank(found, looked_up)
-    best = best_by_topic(ranking)
+    asked.target.require_space(asked.field, space)
+    retrieved, ranking = ranker.rank(asked, looked_up)
+    doubt = doubt_of(asked, retrieved.raw_hits, whole=retrieved.dense_is_whole)
+    return _Found(asked, space.similarity, started, retrieved, ranking, best_by_topic(ranking), doubt)
 
-    def by_topic(documents: Iterable[str]) -> dict[str, Any]:
-        """The response of the first step, which shows these documents alone."""
-        shown: Documents = {best[document][0]: {} for document in documents}
-        took_ms = round((time.perf_counter() - started) * 1000)
-        return build_response(found, retrieved, ranking, shown, took_ms=took_ms)
 
-    def ask(body: Mapping[str, Any]) -> dict[str, Any]:
-        with asking(expression):
-            answer: dict[str, Any] = ranker.client.search(index=expression, body=as_sent(body))
-        return answer
-
-    doubt = doubt_of(found, retrieved.raw_hits, whole=retrieved.dense_is_whole)
-    if not best or doubt == "foreign":
-        return by_topic(()), doubt
-    topics = {document: score for document, (_, score) in best.items()}
-    vector, filter = encoded()[0].tolist(), found.filters.clause
-    body = aspect_body(vector, topics, filter, field=field, similarity=similarity, timeout=user.timeout)
-    words = found.user.query or {"match": {"text": wanted.text}}
-    show = partial(shown_body, body, user, words, found.target.hidden_fields())
-    per_document = wanted.per_document
-    answer = shown = ask(show() if per_document is None else {**body, "size": MOST})
-    whole = answer["hits"]["total"]["value"] > 0 and not answer["_shards"].get("failed")
-    meanwhile = doubt_of(found, answer["hits"]["hits"], whole=whole)
-    if per_document is not None:
-        counted = {**answer["hits"], "total": total_of(by_topic(()), answer, topics)}
-        groups = by_document(
-            {**answer, "hits": counted}, sentences=per_document, start=user.start, size=user.size
-        )
-        ids = ids_shown(groups)
-        shown = ask(show(ids=ids)) if ids else {**answer, "hits": {**answer["hits"], "hits": []}}
-    first = by_topic(map(document_of, shown["hits"]["hits"]))
-    response = aspect_response(first, shown, topics, similarity)
-    if per_document is not None:
-        response["hits"] = filled(groups, response["hits"]["hits"])
-    return response, doubt if meanwhile == "none" else meanwhile
+def _ask(client: OpenSearch, expression: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    with asking(expression):
+        answer: dict[str, Any] = client.search(index=expression, body=as_sent(body))
+    return answer
