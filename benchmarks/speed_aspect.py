@@ -2,9 +2,10 @@
 
 The index holds made-up sentences with vectors at random: how near they are is of no matter here. Each query
 is searched both ways in turn, who goes first alternates. `dense` searches go by vectors alone (an aspect's
-usual profile), `hybrid` ones by words too, `document` ones within one document; over all documents an aspect
-takes two searches, of the topic and of the aspect. In `..._encoded` the encoders are counted, the index's own
-and the adapter's; else both take a vector that is there already.
+usual profile), `hybrid` ones by words too, `document` ones within one document, `grouped` ones show three
+sentences of each; over all documents an aspect takes two steps, of the topic and of the aspect. In
+`..._encoded` the encoders are counted, the index's own and the adapter's; else both take a vector that is
+there already.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import argparse
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -135,17 +137,19 @@ def ways(
     """Kind to the search by an aspect, and the one without."""
     ranker = SentenceRanker(HybridRanker(client, encoder), adapter)  # type: ignore[arg-type]
 
-    def search(aspect: str | None, profile: Profile, *, within: bool = False) -> Search:
-        def run(text: str, number: int) -> Any:
+    def pair(
+        profile: Profile, *, within: bool = False, per_document: int | None = None
+    ) -> tuple[Search, Search]:
+        def search(aspect: str | None, text: str, number: int) -> Any:
             document = str(number % (sentences // _A_DOCUMENT)) if within else None
-            return ranker.search(index, text=text, aspect=aspect, profile=profile, document=document)
+            wanted: dict[str, Any] = {"document": document, "per_document": per_document, "profile": profile}
+            return ranker.search(index, text=text, aspect=aspect, **wanted)
 
-        return run
+        return partial(search, ASPECT), partial(search, None)
 
-    pairs = {kind: (search(ASPECT, each), search(None, each)) for kind, each in PROFILES.items()}
-    within = {"within": True}
+    pairs = {kind: pair(each) for kind, each in PROFILES.items()}
     dense = PROFILES["dense"]
-    return {**pairs, "document": (search(ASPECT, dense, **within), search(None, dense, **within))}
+    return {**pairs, "document": pair(dense, within=True), "grouped": pair(dense, per_document=3)}
 
 
 def latency(ours: Search, peer: Search, texts: Sequence[str], rounds: int) -> Mapping[str, Ratio]:
