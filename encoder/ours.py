@@ -14,6 +14,22 @@ def ours_in(meta: Mapping[str, Any] | None) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
+def sentences_in(meta: Mapping[str, Any] | None) -> str | None:
+    """The index of an index's sentences; None where it has none."""
+    known: str | None = ours_in(meta).get("sentences")
+    return known
+
+
+def origin_in(meta: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """What an index of sentences says of those that they are of: its name, `index`, and more; None elsewhere.
+
+    >>> origin_in({"trifuse": {"of": {"index": "notes"}}})
+    {'index': 'notes'}
+    """
+    found = ours_in(meta).get("of")
+    return found if isinstance(found, Mapping) and "index" in found else None
+
+
 def meta_with(meta: Mapping[str, Any] | None, key: str, value: Any) -> dict[str, Any]:
     """`_meta` with one entry of ours set.
 

@@ -9,7 +9,7 @@ import msgspec
 from opensearchpy import OpenSearch
 
 from trifuse.encoder.errors import SpaceMismatch
-from trifuse.encoder.ours import ours_in
+from trifuse.encoder.ours import sentences_in
 from trifuse.encoder.spaces import Space, has_spaces, spaces_in_meta
 from trifuse.indexer.behind import Index, indexes_behind
 from trifuse.indexer.errors import IndexNotOurs
@@ -80,7 +80,7 @@ def embedded_field(client: OpenSearch, index: str, field: str) -> EmbeddedField:
 def companions(client: OpenSearch, index: str) -> list[str]:
     """The indexes that hold what belongs to this one: its sentences, its past queries; where they exist."""
     found: dict[str, Any] = client.indices.get_mapping(index=index)
-    linked = [ours_in(entry["mappings"].get("_meta")).get("sentences") for entry in found.values()]
+    linked = [sentences_in(entry["mappings"].get("_meta")) for entry in found.values()]
     names = [*filter(None, linked), f"{QUERIES_PREFIX}{index}"]
     return [name for name in dict.fromkeys(names) if client.indices.exists(index=name)]
 

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from trifuse.encoder.marks import MARKS, VECTOR_FIELD
-from trifuse.encoder.ours import ours_in
+from trifuse.encoder.ours import origin_in, sentences_in
 from trifuse.encoder.spaces import EncoderSpace, Space, require_same_space, serving_field, spaces_in_meta
 from trifuse.ranker.errors import BodyError
 from trifuse.ranker.types import Clause
@@ -153,8 +153,8 @@ def read_target(expression: str, answer: Mapping[str, Any]) -> Target:
         plain_fields |= {path for path, field in mapped.items() if "type" in field} - text
     filters = {index: _filter_of(expression, index, about) for index, about in answer.items()}
     metas = {index: (about.get("mappings") or {}).get("_meta") for index, about in answer.items()}
-    parents = {index: parent for index, meta in metas.items() if (parent := _parents_in(meta))}
-    named = {index: name for index, meta in metas.items() if (name := ours_in(meta).get("sentences"))}
+    parents = {index: origin["index"] for index, meta in metas.items() if (origin := origin_in(meta))}
+    named = {index: name for index, meta in metas.items() if (name := sentences_in(meta))}
     return Target(
         expression,
         frozenset(answer),
@@ -169,12 +169,6 @@ def read_target(expression: str, answer: Mapping[str, Any]) -> Target:
         {**named, **{index: index for index in parents}},
         parents,
     )
-
-
-def _parents_in(meta: Mapping[str, Any] | None) -> str | None:
-    """The index that an index of sentences is of; None where it is none."""
-    origin = ours_in(meta).get("of")
-    return origin.get("index") if isinstance(origin, Mapping) else None
 
 
 def _serving(metas: Mapping[str, Mapping[str, Any] | None]) -> str | None:

@@ -9,6 +9,7 @@ import msgspec
 from opensearchpy import OpenSearch
 
 from trifuse.encoder.marks import MARKS, space_path
+from trifuse.encoder.ours import sentences_in
 from trifuse.encoder.spaces import spaces_in_meta
 from trifuse.indexer.attach.apply import KIND, remove_ours
 from trifuse.indexer.attach.take_back import attached_copies, take_back
@@ -18,7 +19,7 @@ from trifuse.indexer.cursors import forget_cursors
 from trifuse.indexer.embedded import EmbeddedField, field_of
 from trifuse.indexer.errors import IndexNotOurs
 from trifuse.indexer.failures import forget_failures
-from trifuse.indexer.sentences.origin import link_in_meta, origin_in_meta
+from trifuse.indexer.sentences.origin import origin_in_meta
 from trifuse.indexer.state import delete_state
 from trifuse.indexer.take_out import take_out
 
@@ -125,7 +126,7 @@ def _work(client: OpenSearch, index: Index, *, there: bool = True) -> _Work | No
     spaces = spaces_in_meta(index.meta)
     targets = [field_of(index, field, space) for field, space in spaces.items()]
     fields = sorted({*spaces, *_marked(index.properties)})
-    sentences = link_in_meta(index.meta) if spaces else None
+    sentences = sentences_in(index.meta) if spaces else None
     work = _Work(index.name, index.uuid, fields, targets, sentences)
     if spaces or (there and fields and client.count(index=index.name, body={"query": work.query})["count"]):
         return work

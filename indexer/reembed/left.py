@@ -7,9 +7,9 @@ from typing import Literal
 import msgspec
 from opensearchpy import OpenSearch
 
+from trifuse.encoder.ours import sentences_in
 from trifuse.indexer.reembed.fields import read_index
 from trifuse.indexer.reembed.standing import stage_of
-from trifuse.indexer.sentences.origin import link_in_meta
 
 
 class Left(msgspec.Struct, frozen=True):
@@ -34,7 +34,7 @@ def left_in_old_space(client: OpenSearch, name: str) -> Left | None:
         IndexMissing, IndexNotOurs, SpaceMismatch: as `stage_of`.
     """
     held = read_index(client, name)
-    linked = link_in_meta(held.meta)
+    linked = sentences_in(held.meta)
     if not linked or not client.indices.exists(index=linked):
         return None
     sentences, wanted = stage_of(client, linked), held.stage.space.encoder

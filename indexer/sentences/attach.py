@@ -9,7 +9,7 @@ from opensearchpy import OpenSearch
 from opensearchpy.exceptions import RequestError
 
 from trifuse.encoder.marks import MARKS, VECTOR_FIELD
-from trifuse.encoder.ours import meta_with
+from trifuse.encoder.ours import meta_with, sentences_in
 from trifuse.encoder.spaces import EncoderSpace, Space
 from trifuse.indexer.behind import Index, indexes_behind
 from trifuse.indexer.ensure import ensure_index
@@ -18,7 +18,7 @@ from trifuse.indexer.mapping import SENTENCE_FILTERS, TRIAL_FIELDS, sentence_ind
 from trifuse.indexer.meta import change_meta
 from trifuse.indexer.retry import reason_of
 from trifuse.indexer.sentences.filters import FilterFields, filter_fields
-from trifuse.indexer.sentences.origin import Origin, link_in_meta, meta_with_chosen, meta_with_origin
+from trifuse.indexer.sentences.origin import Origin, meta_with_chosen, meta_with_origin
 from trifuse.indexer.sentences.write import SENTENCE_TEMPLATE
 
 _OWNERS = ("analysis", "mapping", "similarity")
@@ -30,7 +30,7 @@ def sentences_of_index(index: Index) -> str:
 
     The same by the index's name and by an alias: else each would get sentences of its own.
     """
-    return link_in_meta(index.meta) or sentence_index(index.name.lstrip("."))
+    return sentences_in(index.meta) or sentence_index(index.name.lstrip("."))
 
 
 def holds_trials(index: Index) -> bool:

@@ -6,12 +6,13 @@ import msgspec
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError
 
+from trifuse.encoder.ours import sentences_in
 from trifuse.encoder.spaces import serving_field, spaces_in_meta
 from trifuse.indexer.behind import Index, index_known, indexes_behind, is_on
 from trifuse.indexer.meta import change_meta
 from trifuse.indexer.progress import Tell
 from trifuse.indexer.sentences.keeper import Keeper, SentenceReport
-from trifuse.indexer.sentences.origin import Origin, link_in_meta, meta_with_origin, origin_in_meta
+from trifuse.indexer.sentences.origin import Origin, meta_with_origin, origin_in_meta
 
 
 def keep_sentences(
@@ -50,7 +51,7 @@ def keep_sentences(
 
 def _keeper(client: OpenSearch, parent: Index) -> Keeper | None:
     """What keeps the sentences of this index; None where it has none, or they are another index's."""
-    name = link_in_meta(parent.meta)
+    name = sentences_in(parent.meta)
     if name is None:
         return None
     try:

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from trifuse.encoder.ours import meta_with, ours_in
+from trifuse.encoder.ours import meta_with, origin_in
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -38,7 +38,7 @@ class Origin(msgspec.Struct, frozen=True):
 
 def origin_in_meta(meta: Mapping[str, Any] | None) -> Origin | None:
     """The origin that an index's `_meta` names; None where it names none."""
-    known = ours_in(meta).get("of")
+    known = origin_in(meta)
     return None if known is None else msgspec.convert(known, Origin)
 
 
@@ -52,9 +52,3 @@ def meta_with_chosen(meta: Mapping[str, Any] | None, origin: Origin) -> dict[str
     known = origin_in_meta(meta)
     every = known is not None and known.uuid == origin.uuid and not known.chosen
     return dict(meta or {}) if every else meta_with_origin(meta, origin)
-
-
-def link_in_meta(meta: Mapping[str, Any] | None) -> str | None:
-    """The index of the sentences that the `_meta` of their parents' index names."""
-    known: str | None = ours_in(meta).get("sentences")
-    return known
