@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -32,10 +33,21 @@ def data_dir() -> Path:
 @pytest.fixture(scope="session")
 def make_parts_model() -> Callable[..., Path]:
     """`make_parts_model(folder, words, *, parts, positions, **description)`: see benchmarks/tiny_parts.py."""
+    builder: Callable[..., Path] = _benchmark("tiny_parts").make_parts_model
+    return builder
+
+
+@pytest.fixture(scope="session")
+def tiny_adapter() -> ModuleType:
+    """The module benchmarks/tiny_adapter.py: `make_base` and `make_adapter`."""
+    return _benchmark("tiny_adapter")
+
+
+def _benchmark(name: str) -> ModuleType:
+    """A module of the folder benchmarks, whose scripts import each other by bare names."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(ROOT / "benchmarks")
-        builder: Callable[..., Path] = importlib.import_module("tiny_parts").make_parts_model
-    return builder
+        return importlib.import_module(name)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -27,10 +27,8 @@ DOCUMENTS = [
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
+def data(tmp_path: Path, tiny_adapter: Any) -> Path:
     """The documents as labelled tokens, and a model with its adapter."""
-    from tiny_adapter import make_adapter, make_base
-
     rows = []
     for number, sentences in enumerate(DOCUMENTS):
         words = [word for sentence in sentences for word in sentence.split()]
@@ -39,8 +37,8 @@ def data(tmp_path: Path) -> Path:
         ends = [sum(len(each.split()) for each in sentences[: at + 1]) for at in range(len(sentences))]
         rows.append({"pmid": str(number), "tokens": tokens, "labels": labels, "sent_ends": ends})
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    base = make_base(tmp_path / "base", WORDS, name="tiny-base", normalized=True, max_tokens=32)
-    make_adapter(tmp_path / "adapter", base, TURNS)
+    base = tiny_adapter.make_base(tmp_path / "base", WORDS, name="tiny-base", normalized=True, max_tokens=32)
+    tiny_adapter.make_adapter(tmp_path / "adapter", base, TURNS)
     return tmp_path
 
 

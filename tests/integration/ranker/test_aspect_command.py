@@ -20,7 +20,6 @@ from trifuse.indexer.sentences.origin import Origin, meta_with_origin
 from trifuse.indexer.sentences.write import SENTENCE_TEMPLATE
 
 SEARCH = "from trifuse.deploy.cli import main; main()"
-BENCHMARKS = str(Path(__file__).parents[3] / "benchmarks")
 # "stroke" and "did" are at (1, 0). An outcome leaves it there, a population turns it to (1, 1) / √2.
 TURNS = {"population": ([[1.0], [0.0]], [[0.0, 1.0]]), "outcome": ([[0.0], [0.0]], [[0.0, 0.0]])}
 SENTENCES = {"Fewer died.": [1.0, 0.0], "Forty adults took part.": [0.6, 0.8]}
@@ -28,16 +27,13 @@ SENTENCES = {"Fewer died.": [1.0, 0.0], "Forty adults took part.": [0.6, 0.8]}
 
 @pytest.fixture
 def search(
-    services: Any, client: OpenSearch, index_name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    services: Any, client: OpenSearch, index_name: str, tmp_path: Path, tiny_adapter: Any
 ) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Searches an index of one document of two sentences."""
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    from tiny_adapter import make_adapter, make_base
-
-    base = make_base(
+    base = tiny_adapter.make_base(
         tmp_path / "base", {"stroke": (1.0, 0.0), "did": (1.0, 0.0)}, name="tiny-base", normalized=True
     )
-    make_adapter(tmp_path / "adapter", base, TURNS)
+    tiny_adapter.make_adapter(tmp_path / "adapter", base, TURNS)
     name = sentence_index(index_name)
     body = sentence_mapping(Space(read_model(base).space, SENTENCE_TEMPLATE), filters={})
     body["mappings"]["_meta"] = meta_with_origin(body["mappings"]["_meta"], Origin(index_name, "u"))

@@ -100,12 +100,11 @@ def test_json_has_each_way_of_asking(run, model: str, tmp_path: Path) -> None:
     assert "no adapter is known for tiny" in said
 
 
-def test_an_adapter_is_measured_beside_its_base(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_adapter_is_measured_beside_its_base(
+    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_adapter: Any
+) -> None:
     """The title points to the drug; the adapter turns it to men for one aspect, to pain for another."""
     monkeypatch.setenv("TRIFUSE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.syspath_prepend(BUILDER.parent)
-    import tiny_adapter
-
     # What is along the drug's axis is put nine times on another one.
     along_drug = [[0.0], [1.0], [0.0]]
     turns = {

@@ -6,8 +6,7 @@ A text's vector is the mean of its words' rows, [CLS] and [SEP] being zeros: tha
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from trifuse.encoder.description import read_model
 from trifuse.encoder.encode import OnnxEncoder
 from trifuse.encoder.errors import AspectUnknown, InvalidText, ModelInvalid, ModelNotFound, SpaceMismatch
 
-BENCHMARKS = str(Path(__file__).parents[3] / "benchmarks")
 WORDS = {"a": (4.0, 0.0), "b": (0.0, 8.0), "who:": (2.0, 2.0)}
 
 # The product is added to the identity: (x, y) becomes (x, y + x), or (x + 3 y, y).
@@ -29,30 +27,21 @@ OUTCOME = ([[0.0, 0.0], [1.0, 2.0]], [[1.0, 0.0], [1.0, 0.0]])
 
 
 @pytest.fixture
-def tiny(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """The module benchmarks/tiny_adapter.py."""
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    import tiny_adapter
-
-    yield tiny_adapter
-    for name in ("tiny_adapter", "tiny_model"):
-        sys.modules.pop(name, None)
-
-
-@pytest.fixture
-def base(tiny: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def base(tiny_adapter: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TRIFUSE_CACHE", str(tmp_path / "cache"))
-    folder: Path = tiny.make_base(tmp_path / "base", WORDS, name="tiny-base", max_tokens=4)
+    folder: Path = tiny_adapter.make_base(tmp_path / "base", WORDS, name="tiny-base", max_tokens=4)
     return folder
 
 
 @pytest.fixture
-def make_adapter(tiny: Any, base: Path, tmp_path: Path) -> Callable[..., Path]:
+def make_adapter(tiny_adapter: Any, base: Path, tmp_path: Path) -> Callable[..., Path]:
     """`make_adapter(**options)`: two aspects; options of benchmarks/tiny_adapter.py."""
 
     def make(**options: Any) -> Path:
         turns = options.pop("turns", {"population": POPULATION, "outcome": OUTCOME})
-        folder: Path = tiny.make_adapter(tmp_path / options.get("name", "aspects"), base, turns, **options)
+        folder: Path = tiny_adapter.make_adapter(
+            tmp_path / options.get("name", "aspects"), base, turns, **options
+        )
         return folder
 
     return make
@@ -115,22 +104,22 @@ def test_adapters_of_one_graph_share_a_session(make_adapter: Callable[..., Path]
 
 
 def test_adapters_of_other_spaces_share_nothing(
-    make_adapter: Callable[..., Path], tiny: Any, tmp_path: Path
+    make_adapter: Callable[..., Path], tiny_adapter: Any, tmp_path: Path
 ) -> None:
     first = load_adapter(str(make_adapter()))
-    unlike = tiny.make_base(tmp_path / "unlike", {**WORDS, "c": (1.0, 1.0)}, name="unlike")
+    unlike = tiny_adapter.make_base(tmp_path / "unlike", {**WORDS, "c": (1.0, 1.0)}, name="unlike")
     folder = make_adapter(name="other", space=read_model(unlike).space)
     assert load_adapter(str(folder), beside=first)._session is not first._session
 
 
 def test_the_space_is_the_one_that_it_was_trained_against(
-    make_adapter: Callable[..., Path], base: Path, tiny: Any, tmp_path: Path
+    make_adapter: Callable[..., Path], base: Path, tiny_adapter: Any, tmp_path: Path
 ) -> None:
     space = read_model(base).space
     adapter = find_adapter(str(make_adapter()))
     assert AspectEncoder(adapter).space == space
     adapter.require_space(space)
-    rounded = tiny.make_base(tmp_path / "rounded", WORDS, name="tiny-base-int8", precision="int8")
+    rounded = tiny_adapter.make_base(tmp_path / "rounded", WORDS, name="tiny-base-int8", precision="int8")
     other = read_model(rounded).space
     with pytest.raises(SpaceMismatch) as caught:
         adapter.require_space(other)
@@ -214,9 +203,11 @@ def test_updates_that_are_not_the_described_ones(make_adapter: Callable[..., Pat
         load_adapter(str(folder))
 
 
-def test_a_base_that_is_another_model(make_adapter: Callable[..., Path], base: Path, tiny: Any) -> None:
+def test_a_base_that_is_another_model(
+    make_adapter: Callable[..., Path], base: Path, tiny_adapter: Any
+) -> None:
     folder = make_adapter()
-    tiny.make_base(base, {**WORDS, "c": (1.0, 1.0)})
+    tiny_adapter.make_base(base, {**WORDS, "c": (1.0, 1.0)})
     with pytest.raises(
         ModelInvalid, match=r"for the base '.*' of the space 'tiny-base-.*, but what stands there is"
     ):
