@@ -75,21 +75,19 @@ def topic_then_aspect(
     words = asked.user.query or {"match": {"text": asked.text}}
     show = partial(shown_body, body, request.user, words, asked.target.hidden_fields())
     ask = partial(_ask, ranker.client, asked.target.expression)
-    if request.wanted.per_document is None:
+    number = request.wanted.per_document
+    if number is None:
         answer = ask(show())
         return found.ranked(answer), found.doubt_of(answer)
     answer = ask({**body, "size": MOST})
     total = total_of(found.response(()), answer, found.topics)
-    groups = by_document(
-        {**answer, "hits": {**answer["hits"], "total": total}},
-        sentences=request.wanted.per_document,
-        start=request.user.start,
-        size=request.user.size,
-    )
-    ids = ids_shown(groups)
-    shown = ask(show(ids=ids)) if ids else {**answer, "hits": {**answer["hits"], "hits": []}}
+    counted = {**answer, "hits": {**answer["hits"], "total": total}}
+    groups = by_document(counted, sentences=number, start=request.user.start, size=request.user.size)
+    if not (ids := ids_shown(groups)):
+        return {**found.ranked(answer), "hits": groups["hits"]}, found.doubt_of(answer)
+    shown = ask(show(ids=ids))
     response = found.ranked(shown)
-    return {**response, "hits": filled(groups, response["hits"]["hits"])}, found.doubt_of(answer)
+    return {**response, "hits": filled(groups, response["hits"]["hits"])}, found.doubt_of(shown)
 
 
 @dataclass(frozen=True)
