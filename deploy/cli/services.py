@@ -12,13 +12,13 @@ import typer
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
-    Progress,
     SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
 )
 from rich.table import Table
 
+from trifuse.deploy.cli.bars import Bars
 from trifuse.deploy.cli.common import (
     BrokerOption,
     EncoderOption,
@@ -231,7 +231,7 @@ def _progress() -> Iterator[Callable[[str, int, int], None]]:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=err) as progress:
+    with Bars(*columns) as progress:
         tasks = {}
 
         def show(stage: str, done: int, total: int) -> None:
