@@ -26,12 +26,10 @@ from trifuse.ranker.ranking import Ranking
 from trifuse.ranker.sentence_groups import GROUPED_BY
 from trifuse.ranker.source import without_vectors
 from trifuse.ranker.types import Clause, Key
+from trifuse.ranker.values import MAX_HITS
 
 DOCUMENTS = 50
 """So many documents are looked into, those of the topic."""
-
-MOST = 1000
-"""So many of their sentences are grouped by document, at most."""
 
 BY_DOCUMENT = "parent_id"
 
@@ -115,7 +113,7 @@ def shown_body(
     shown |= {"from": user.start, "size": user.size}
     if ids:
         named = {"bool": {**body["query"]["bool"], "filter": [{"ids": {"values": list(ids)}}]}}
-        shown |= {"from": 0, "size": MOST, "query": named}
+        shown |= {"from": 0, "size": MAX_HITS, "query": named}
     return without_vectors(shown, hidden)
 
 
@@ -141,7 +139,8 @@ def aspect_response(
             "legs": legs[document],
         }
         hits.append({**hit, "_score": topic + aspect, "trifuse": told})
-    total = total_of(first, answer, topics)
+    whole = len(topics) < DOCUMENTS and first["hits"]["total"]["relation"] == "eq"
+    total = {"value": answer["hits"]["total"]["value"], "relation": "eq" if whole else "gte"}
     return {
         "took": first["took"],
         "timed_out": first["timed_out"] or answer["timed_out"],
@@ -149,14 +148,6 @@ def aspect_response(
         "hits": {"total": total, "max_score": hits[0]["_score"] if hits else None, "hits": hits},
         "trifuse": first["trifuse"],
     }
-
-
-def total_of(
-    first: Mapping[str, Any], answer: Mapping[str, Any], topics: Mapping[str, float]
-) -> dict[str, Any]:
-    """How many sentences the documents have that were looked into, and whether these are all."""
-    whole = len(topics) < DOCUMENTS and first["hits"]["total"]["relation"] == "eq"
-    return {"value": answer["hits"]["total"]["value"], "relation": "eq" if whole else "gte"}
 
 
 def _boosts(topics: Mapping[str, float]) -> dict[str, float]:

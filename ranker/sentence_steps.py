@@ -22,7 +22,6 @@ from trifuse.ranker.retrieved import Retrieved
 from trifuse.ranker.searches import Documents
 from trifuse.ranker.sentence_aspects import (
     DOCUMENTS,
-    MOST,
     aspect_body,
     aspect_response,
     best_by_topic,
@@ -30,9 +29,8 @@ from trifuse.ranker.sentence_aspects import (
     document_of,
     shown_body,
     topic_body,
-    total_of,
 )
-from trifuse.ranker.sentence_groups import by_document, filled, ids_shown
+from trifuse.ranker.sentence_groups import filled, groups_body, groups_of
 from trifuse.ranker.sentence_request import SentenceRequest
 from trifuse.ranker.server import as_sent, asking
 from trifuse.ranker.types import Key
@@ -79,15 +77,16 @@ def topic_then_aspect(
     if number is None:
         answer = ask(show())
         return found.ranked(answer), found.doubt_of(answer)
-    answer = ask({**body, "size": MOST})
-    total = total_of(found.response(()), answer, found.topics)
-    counted = {**answer, "hits": {**answer["hits"], "total": total}}
-    groups = by_document(counted, sentences=number, start=request.user.start, size=request.user.size)
-    if not (ids := ids_shown(groups)):
-        return {**found.ranked(answer), "hits": groups["hits"]}, found.doubt_of(answer)
-    shown = ask(show(ids=ids))
-    response = found.ranked(shown)
-    return {**response, "hits": filled(groups, response["hits"]["hits"])}, found.doubt_of(shown)
+    answer = ask(groups_body(body, sentences=number, documents=DOCUMENTS))
+    response, groups = found.ranked(answer), groups_of(answer)
+    page = groups[request.user.start : request.user.start + request.user.size]
+    ids = [hit["_id"] for group in page for hit in group.hits]
+    if ids:
+        answer = ask(show(ids=ids))
+    hits = filled(page, found.ranked(answer)["hits"]["hits"])
+    total = {**response["hits"]["total"], "value": len(groups)}
+    shown = {"total": total, "max_score": hits[0]["_score"] if hits else None, "hits": hits}
+    return {**response, "hits": shown}, found.doubt_of(answer)
 
 
 @dataclass(frozen=True)

@@ -89,8 +89,8 @@ class SentenceRanker:
             document: the id of the only document to look in. Each of its sentences is then scored.
             routing: of that document, where several have the id.
             sections: look in these alone, and in those below them: `eligibility`, `eligibility.inclusion`.
-            per_document: group by document, and show so many sentences of each: see `by_document`. The page
-                is then counted in documents.
+            per_document: group by document, and show so many sentences of each: see `by_document`; 100 at
+                most by an aspect over all documents. The page is then counted in documents.
             profile: what legs weigh; by an aspect the dense leg alone, unless told otherwise.
 
         Returns:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trifuse.ranker.sentence_groups import by_document, filled, ids_shown
+from trifuse.ranker.sentence_groups import Group, by_document, filled, groups_body, groups_of
 
 
 def hit(
@@ -82,20 +82,59 @@ def test_nothing_found() -> None:
     assert found["hits"]["total"] == {"value": 0, "relation": "eq"}
 
 
-def test_sentences_that_were_ranked_alone_are_filled_in() -> None:
-    found = by_document(RANKED, sentences=2, start=0, size=2)
-    assert ids_shown(found) == ["a0", "a1", "b0"]
+def bucket(key: str, name: str, *below: dict[str, Any]) -> dict[str, Any]:
+    return {"key": key, name: {"buckets": list(below)}}
+
+
+def ranked(index: str, number: int, *best: tuple[str, float]) -> dict[str, Any]:
+    hits = [{"_id": name, "_index": index, "_score": score} for name, score in best]
+    return {"key": index, "doc_count": number, "sentences": {"hits": {"hits": hits}}}
+
+
+def test_documents_are_told_apart_by_the_server_by_id_routing_and_index() -> None:
+    made = groups_body({"query": {"match_all": {}}, "_source": False}, sentences=3, documents=50)
+    assert (made["query"], made["size"]) == ({"match_all": {}}, 0)
+    (ids,) = made["aggs"].values()
+    (routings,) = ids["aggs"].values()
+    (indices,) = routings["aggs"].values()
+    assert ids["terms"] == {"field": "parent_id", "size": 50}
+    assert (routings["terms"]["field"], routings["terms"]["missing"]) == ("parent_routing", "")
+    assert indices["terms"]["field"] == "_index"
+    assert indices["aggs"]["sentences"]["top_hits"] == {"size": 3, "_source": False}
+    deep = groups_body({}, sentences=1000, documents=50)["aggs"]["parent_id"]["aggs"]["parent_routing"]
+    assert deep["aggs"]["_index"]["aggs"]["sentences"]["top_hits"]["size"] == 100
+
+
+def test_documents_are_in_the_order_of_their_best_sentences() -> None:
+    one = bucket("A", "parent_routing", bucket("", "_index", ranked("s", 4, ("a0", 0.5), ("a1", 0.4))))
+    other = bucket(
+        "B",
+        "parent_routing",
+        bucket("", "_index", ranked("s", 1, ("b0", 0.2)), ranked("t", 1, ("b1", 0.3))),
+        bucket("r", "_index", ranked("s", 7, ("b2", 0.9))),
+    )
+    found = groups_of({"aggregations": {"parent_id": {"buckets": [one, other]}}})
+    assert [([hit["_id"] for hit in group.hits], group.number) for group in found] == [
+        (["b2"], 7),
+        (["a0", "a1"], 4),
+        (["b1"], 1),
+        (["b0"], 1),
+    ]
+
+
+def test_sentences_that_were_ranked_are_filled_in() -> None:
+    best = [Group([hit("a0", "A", 0.9), hit("a1", "A", 0.7)], 3), Group([hit("b0", "B", 0.8)], 1)]
     whole = [
         {"_id": name, "_index": "s", "_score": score, "_source": {"text": name}}
         for name, score in (("b0", 1.8), ("a1", 1.7))
     ]
     # a0 was deleted meanwhile: its document's best is now a1.
-    hits = filled(found, whole)
-    assert shown({"hits": hits}) == [("a1", ["a1"], 3), ("b0", ["b0"], 1)]
-    assert [(each["_score"], each["_source"]) for each in hits["hits"]] == [
+    hits = filled(best, whole)
+    assert shown({"hits": {"hits": hits}}) == [("a1", ["a1"], 3), ("b0", ["b0"], 1)]
+    assert [(each["_score"], each["_source"]) for each in hits] == [
         (1.7, {"text": "a1"}),
         (1.8, {"text": "b0"}),
     ]
-    assert hits["hits"][1]["inner_hits"]["sentences"]["hits"]["max_score"] == hits["hits"][1]["_score"]
-    assert (hits["total"], hits["max_score"]) == ({"value": 3, "relation": "eq"}, 1.7)
-    assert filled(found, [])["hits"] == []
+    inner = hits[1]["inner_hits"]["sentences"]["hits"]
+    assert (inner["max_score"], inner["total"]["relation"]) == (1.8, "eq")
+    assert filled(best, []) == []
