@@ -42,28 +42,27 @@ def _percents(scores: AspectScores) -> list[float]:
     return [each.percent or 0.0 for each in (scores.top1, scores.specific, scores.switching)]
 
 
-def _by_evaluation(documents: list[Labels], firsts: list[list[int]]) -> list[AspectScores]:
-    """Of all aspects, then of each."""
+def _by_evaluation(
+    documents: list[Labels], firsts: list[list[int]], aspects: tuple[str, ...] = PIO
+) -> AspectScores:
+    """What a sentence has of the others counts where some alone are asked for."""
     asked = [
         AskedDocument(labels, dict(zip(PIO, first, strict=True)))
         for labels, first in zip(documents, firsts, strict=True)
     ]
-    found = evaluate_aspects(asked, PIO, resamples=2)
-    return [found.scores, *(found.per_aspect[aspect] for aspect in PIO)]
+    return evaluate_aspects(asked, aspects, beside=PIO, resamples=2).scores
 
 
 @given(st.lists(LABELS, min_size=1, max_size=5), st.randoms(use_true_random=False))
 def test_the_same_firsts_give_the_same_shares(documents: list[Labels], chance: random.Random) -> None:
     firsts = [[chance.randrange(len(labels)) for _ in PIO] for labels in documents]
-    overall, *each = _by_evaluation(documents, firsts)
     labelled = [_document(labels) for labels in documents]
     found = shares(list(zip(labelled, firsts, strict=True)), PIO)
-    assert [100 * share for share in found] == pytest.approx(_percents(overall))
+    assert [100 * share for share in found] == pytest.approx(_percents(_by_evaluation(documents, firsts)))
     for place, aspect in enumerate(PIO):  # by updates for each aspect alone, which have no pair
         one = [(document, [first[place]]) for document, first in zip(labelled, firsts, strict=True)]
-        found = shares(one, (aspect,))
-        assert [100 * share for share in found[:2]] == pytest.approx(_percents(each[place])[:2])
-        assert found.switching == 0.0
+        alone = _percents(_by_evaluation(documents, firsts, (aspect,)))
+        assert [100 * share for share in shares(one, (aspect,))] == pytest.approx(alone)
 
 
 class _WordsTower(torch.nn.Module):
@@ -108,6 +107,6 @@ def test_the_same_scores_give_the_same_shares_and_equal_ones_the_first_in_readin
         firsts.append([first_of(some) for some in scores])
     assert ties > 40  # of 180
 
-    overall = _percents(_by_evaluation(labels, firsts)[0])
+    overall = _percents(_by_evaluation(labels, firsts))
     assert all(0 < share < 100 for share in overall)
     assert [100 * share for share in dev_scores(tower, asked)] == pytest.approx(overall)
