@@ -3,7 +3,7 @@
 A folder holds `aspects.json`, one or several files of updates in onnxruntime's format for adapters, and
 patches, each of which makes of a base model's graph the one that takes updates:
 
-    {"name": "pio-bge-small",
+    {"name": "pico-bge-small",
      "space": {"id": "bge-small-en-v1.5-int8-...", "encoder": "bge-small-en-v1.5-int8", ...},
      "graphs": {"fp32": {"base": "bge-small-en-v1.5", "patch": "fp32.patch", "sha256": "..."}, "int8": ...},
      "aspects": {"outcome": {"instruction": "outcome: {text}", "file": "adapter.onnx_adapter"}, ...},
@@ -37,7 +37,7 @@ from trifuse.encoder.registry import open_model
 from trifuse.encoder.spaces import EncoderSpace
 
 ADAPTER_FILE = "aspects.json"
-DEFAULT_ADAPTER = "pio-bge-small"
+DEFAULT_ADAPTER = "pico-bge-small"
 
 _File = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\.onnx_adapter$")]
 _Patch = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\.patch$")]

@@ -41,7 +41,7 @@ _MOST_AT_ONCE = 32
 class SentenceRanker:
     """Ranks sentences; safe to share by threads.
 
-        sentences = SentenceRanker(HybridRanker(client, encoder), load_adapter("pio-bge-small"))
+        sentences = SentenceRanker(HybridRanker(client, encoder), load_adapter("pico-bge-small"))
         sentences.search("trials", text="aspirin after stroke", aspect="outcome", document="NCT01234567")
 
     Nothing of the ranker's own searches changes, and nothing that is stored: adapters encode queries alone.

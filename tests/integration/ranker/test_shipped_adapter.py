@@ -36,7 +36,10 @@ STROKE = Trial(
 DIABETES = Trial(
     nct_id="NCT00000002",
     brief_title="Insulin pump in type 1 diabetes",
-    brief_summary="Children with type 1 diabetes take part. HbA1c at six months is measured.",
+    brief_summary=(
+        "Children with type 1 diabetes take part. The control group goes on with daily injections. HbA1c at "
+        "six months is measured."
+    ),
     eligibility="Inclusion Criteria:\n\n- Children from 6 to 12 years\n\nExclusion Criteria:\n\n- Coeliac",
 )
 
@@ -52,7 +55,7 @@ def trials(client: OpenSearch, encoder: Encoder) -> Iterator[str]:
     client.indices.refresh(index=sentences)
     hits = client.search(index=sentences, body={"size": 100, "_source": False})["hits"]["hits"]
     report = embed(client, encoder, sentences, VECTOR_FIELD, [(hit["_id"], None) for hit in hits])
-    assert report.embedded == len(hits) == 11
+    assert report.embedded == len(hits) == 12
     client.indices.refresh(index=sentences)
     yield name
     client.indices.delete(index=f"{name}*")
@@ -98,3 +101,19 @@ def test_population_in_and_population_out(sentences: SentenceRanker, trials: str
 def test_a_question_over_all_trials(sentences: SentenceRanker, trials: str) -> None:
     found = first(sentences, trials, "Which children with diabetes were included?", "auto")
     assert found in ("Children with type 1 diabetes take part.", "Children from 6 to 12 years")
+
+
+def test_a_question_for_the_comparator(sentences: SentenceRanker, trials: str) -> None:
+    """By the wording alone, over all trials: the rule tells the aspect, the adapter the sentence."""
+    response = sentences.search(
+        trials, text="What was the insulin pump compared with?", aspect="auto", size=1
+    )
+    assert response["trifuse"]["aspect"] == {
+        "name": "comparator",
+        "by": "rule",
+        "words": "what was the insulin pump compared with",
+        "adapter": DEFAULT_ADAPTER,
+        "reason": None,
+    }
+    (hit,) = response["hits"]["hits"]
+    assert hit["_source"]["text"] == "The control group goes on with daily injections."
