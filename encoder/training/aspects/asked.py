@@ -44,13 +44,11 @@ class Answers(NamedTuple):
         candidates: (documents, sentences, dim): the documents' vectors.
         sentences: (requests, sentences) bool: the sentences that there are.
         weights: (requests, sentences): how much each is an answer.
-        aspects: (requests,) which aspect each asks for: its place in `AskedDocuments.aspects`.
     """
 
     candidates: Tensor
     sentences: Tensor
     weights: Tensor
-    aspects: Tensor
 
 
 class AskedDocuments:
@@ -116,9 +114,6 @@ class AskedDocuments:
             ),
             sentences=_filled([len(some) for some in weights], max(map(len, weights))),
             weights=torch.nn.utils.rnn.pad_sequence(list(map(torch.tensor, weights)), batch_first=True),
-            aspects=torch.tensor(
-                [self.aspects.index(aspect) for each in documents for aspect in each.asks(self.aspects)]
-            ),
         )
 
     def epoch(self, number: int) -> Iterator[list[int]]:

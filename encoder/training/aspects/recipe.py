@@ -25,8 +25,6 @@ class Recipe:
         trained_layers: the upper layers of the query encoder that get updates; None: all. What the others
             make of a query is computed once.
         temperature: what cosines are divided by.
-        pull: the weight of a query's distance (1 - cosine) from its aspect's own vector, which is the same
-            for all titles; 0: none.
         mixed_weight: of a sentence that has the aspect and others too; one that has it alone weighs 1.
         mixed_request: of a request that no sentence of its aspect alone answers, in the mean over requests:
             it pulls towards sentences of several aspects.
@@ -36,7 +34,7 @@ class Recipe:
         seed: of everything that is drawn.
     """
 
-    epochs: int = 2
+    epochs: int = 4
     batch: int = 8
     learning_rate: float = 5e-4
     warmup: float = 0.1
@@ -45,8 +43,7 @@ class Recipe:
     alpha: float = 32.0
     dropout: float = 0.1
     trained_layers: int | None = 6
-    temperature: float = 0.03
-    pull: float = 10.0
+    temperature: float = 0.02
     mixed_weight: float = 0.003
     mixed_request: float = 0.2
     query_tokens: int = 64
@@ -79,7 +76,6 @@ _LEAST: dict[str, float] = {
     "dropout": 0,
     "trained_layers": 1,
     "temperature": 1e-3,
-    "pull": 0,
     "mixed_weight": 0,
     "mixed_request": 0,
     "query_tokens": 8,

@@ -10,9 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from accelerate import Accelerator
 from torch import Tensor, nn
-from torch.nn import functional
 
-from trifuse.encoder.training.aspects.anchors import aspect_vectors
 from trifuse.encoder.training.aspects.asked import Answers, AskedDocuments, Queries
 from trifuse.encoder.training.aspects.dev import DevScores, dev_scores, scores_of
 from trifuse.encoder.training.aspects.losses import answer_loss
@@ -102,13 +100,12 @@ def train_adapter(
         saved.load()
     if dev is not None and not history.dev:
         history.dev.append(list(dev_scores(tower, dev)))
-    anchors = aspect_vectors(asked, recipe).to(accelerator.device) if recipe.pull else None
     started = time.monotonic()
     while history.steps < steps:
         epoch, done = divmod(history.steps, batches)
         for chosen in list(asked.epoch(epoch))[done:]:
             tower.train()
-            loss = _loss(tower, asked.queries(chosen), asked.answers(chosen), anchors, recipe, accelerator)
+            loss = _loss(tower, asked.queries(chosen), asked.answers(chosen), recipe, accelerator)
             accelerator.backward(loss)
             nn.utils.clip_grad_norm_(trained.parameters(), _LONGEST_GRADIENT)
             optimizer.step()
@@ -135,26 +132,21 @@ def _loss(
     tower: QueryTower,
     queries: Queries,
     answers: Answers,
-    anchors: Tensor | None,
     recipe: Recipe,
     accelerator: Accelerator,
 ) -> Tensor:
     device = accelerator.device
     hidden, present = (each.to(device) for each in queries)
-    candidates, sentences, weights, aspects = (each.to(device) for each in answers)
+    candidates, sentences, weights = (each.to(device) for each in answers)
     with accelerator.autocast():
-        vectors = tower.upper(hidden, present)
-        scores = scores_of(vectors, candidates)
-    loss = answer_loss(
+        scores = scores_of(tower.upper(hidden, present), candidates)
+    return answer_loss(
         scores.float(),
         weights,
         sentences,
         temperature=recipe.temperature,
         mixed_request=recipe.mixed_request,
     )
-    if anchors is None:
-        return loss
-    return loss + recipe.pull * (1 - functional.cosine_similarity(vectors.float(), anchors[aspects])).mean()
 
 
 def _copied(trained: nn.Module) -> dict[str, Tensor]:
