@@ -28,7 +28,7 @@ from filelock import FileLock
 from msgspec import Meta
 
 from trifuse.encoder.aspects import TEXT
-from trifuse.encoder.description import MODEL_FILE, NAME_PATTERN, ModelFolder, Precision
+from trifuse.encoder.description import MODEL_FILE, NAME_PATTERN, ModelFolder, Precision, named_folder
 from trifuse.encoder.errors import ModelInvalid, ModelNotFound, SpaceMismatch
 from trifuse.encoder.fetch import cache_dir, sha256_of
 from trifuse.encoder.models import SHIPPED
@@ -113,8 +113,9 @@ class AdapterDescription(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         if missing or not self.aspects:
             raise ValueError(f"files lacks {', '.join(sorted(missing)) or 'updates: it has no aspects'}")
         found = self.encoder_space.id
-        if found != self.space["id"]:
-            raise ValueError(f"space has the id {self.space['id']!r}, but its content is of {found!r}")
+        named = self.space.get("id")
+        if found != named:
+            raise ValueError(f"space has the id {named!r}, but its content is of {found!r}")
 
     @property
     def encoder_space(self) -> EncoderSpace:
@@ -184,8 +185,8 @@ def find_adapter(name_or_path: str) -> Adapter:
         ModelNotFound: neither.
         ModelInvalid: the folder isn't an adapter's.
     """
-    path = SHIPPED / name_or_path if name_or_path in adapter_names() else Path(name_or_path).expanduser()
-    if not path.is_dir():
+    path = SHIPPED / name_or_path if name_or_path in adapter_names() else named_folder(name_or_path)
+    if path is None:
         known = ", ".join(adapter_names()) or "none comes with this version"
         raise ModelNotFound(f"no adapter {name_or_path!r}: give an adapter's folder, or one of {known}")
     file = path / ADAPTER_FILE

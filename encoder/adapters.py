@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+import numpy as np
+
 from trifuse.encoder.adapter_files import Adapter, adapter_names, find_adapter, open_graph
 from trifuse.encoder.aspects import aspect_query, require_aspect
 from trifuse.encoder.description import TOKENIZER_FILE, Precision
 from trifuse.encoder.devices import Device, parse_device
-from trifuse.encoder.errors import ModelInvalid
+from trifuse.encoder.errors import EncodingFailed, ModelInvalid
 from trifuse.encoder.fetch import sha256_of
 from trifuse.encoder.onnx import Lora, OnnxSession
 from trifuse.encoder.runs import TextRuns
@@ -68,8 +70,8 @@ class AspectEncoder:
                 Streams(self._device, threads),
                 default_budget(self.precision, self._device),
             )
-        for lora in self._loras.values():
-            self._require_dimension(lora)
+        for file, lora in self._loras.items():
+            self._require_usable(file, lora)
 
     @property
     def name(self) -> str:
@@ -115,12 +117,23 @@ class AspectEncoder:
         check_vectors(vectors, self.space.dimension)
         return vectors
 
-    def _require_dimension(self, lora: Lora) -> None:
+    def _require_usable(self, file: str, lora: Lora) -> None:
         """Run one text, so that updates that contradict the graph or space are refused before any work."""
-        found = self._runs.dimension(partial(self._session.run, lora=lora))
-        if found != self.space.dimension:
+        try:
+            found = self._runs.trial(partial(self._session.run, lora=lora))
+        except EncodingFailed as error:
             raise ModelInvalid(
-                f"the adapter {self.name!r} gives vectors of {found} numbers, but its space "
+                f"the updates {self.adapter.path / file} don't fit the graph of the adapter {self.name!r}: "
+                f"{error}; put the folder there again that trifuse train aspect wrote"
+            ) from error
+        if not np.isfinite(found).all():
+            raise ModelInvalid(
+                f"the updates {self.adapter.path / file} give vectors with NaN or infinities: train the "
+                f"adapter {self.name!r} again, by a lower learning rate"
+            )
+        if found.shape[-1] != self.space.dimension:
+            raise ModelInvalid(
+                f"the adapter {self.name!r} gives vectors of {found.shape[-1]} numbers, but its space "
                 f"{self.space.id!r} has {self.space.dimension}: train it against vectors of its base's "
                 "dimension"
             )

@@ -157,6 +157,15 @@ class ModelFolder:
     space: EncoderSpace
 
 
+def named_folder(name_or_path: str) -> Path | None:
+    """The folder at a path, in which `~` is a user's home; None: there is none, or it can be none."""
+    try:
+        path = Path(name_or_path).expanduser()
+        return path if path.is_dir() else None
+    except (OSError, RuntimeError):  # too long a name; no such user
+        return None
+
+
 def read_model(path: Path) -> ModelFolder:
     """Read a model's folder; its files are hashed, so that another model never passes for this one.
 

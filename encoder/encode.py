@@ -124,7 +124,7 @@ class OnnxEncoder:
 
     def _require_dimension(self, session: OnnxSession, file: str) -> None:
         """Run one text, so that a graph that contradicts its description is refused before any work."""
-        found = self._runs.dimension(session.run)
+        found = self._runs.trial(session.run).shape[-1]
         if found != self.space.dimension:
             raise ModelInvalid(
                 f"{self._model.path}: the graph {file} gives vectors of {found} numbers, but trifuse.json "

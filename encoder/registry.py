@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trifuse.encoder.description import ModelDescription, ModelFolder, read_description, read_model
+from trifuse.encoder.description import (
+    ModelDescription,
+    ModelFolder,
+    named_folder,
+    read_description,
+    read_model,
+)
 from trifuse.encoder.errors import EncoderError, ModelInvalid, ModelNotFound
 from trifuse.encoder.models import ModelSource
 from trifuse.encoder.spaces import EncoderSpace
@@ -48,8 +54,8 @@ def find_model(name_or_path: str) -> ModelSource | Path:
         raise ModelInvalid(f"several packages register the model {name_or_path!r}: {', '.join(points)}")
     for point in points.values():
         return _load_point(point)
-    path = Path(name_or_path).expanduser()
-    if not path.is_dir():
+    path = named_folder(name_or_path)
+    if path is None:
         raise ModelNotFound(
             f"no model {name_or_path!r}: give a model's folder, or one of {', '.join(encoder_names())}"
         )

@@ -49,9 +49,9 @@ class TextRuns:
                 vectors[start + batch] = found
         return vectors, truncated
 
-    def dimension(self, run: Run) -> int:
-        """How many numbers a graph's vectors have, found by running one text."""
-        return int(run(*self._tokenizer.pad(self._tokenizer.tokenize(["trial"])[0])).shape[-1])
+    def trial(self, run: Run) -> Vectors:
+        """(1, length, dim): what a graph makes of one text of ours, to see whether it can be used."""
+        return run(*self._tokenizer.pad(self._tokenizer.tokenize(["trial"])[0]))
 
     def _batch(self, run: Run, tokens: Sequence[Tokens]) -> Vectors:
         ids, mask, types = self._tokenizer.pad(tokens)

@@ -41,6 +41,8 @@ from trifuse.encoder.errors import TrifuseError
 from trifuse.indexer.retry import reason_of
 
 _LONGEST_REASON = 300
+_BAD_PATHS = ("Symlink loop", "Could not determine home directory")
+"""What pathlib says, without a class of its own, of a path that can't be resolved."""
 
 
 class _Commands(TyperGroup):
@@ -121,6 +123,10 @@ def main() -> None:
         _end(f"Redis can't be reached: {error}; check --redis and --broker, or run `trifuse up`")
     except redis.exceptions.RedisError as error:
         _end(f"Redis refused: {error}; check --redis and --broker, and the server's settings")
+    except RuntimeError as error:
+        if not str(error).startswith(_BAD_PATHS):
+            raise
+        _end(f"{error}; check the paths, then do the same again")
     except OSError as error:  # a full disk, a folder that vanished
         _end(f"{error}; check the disk and the paths, then do the same again")
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from transformers import AutoModel, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
-from trifuse.encoder.description import MODEL_FILE, TOKENIZER_FILE, ModelDescription
+from trifuse.encoder.description import MODEL_FILE, TOKENIZER_FILE, ModelDescription, named_folder
 from trifuse.encoder.errors import CheckpointInvalid
 from trifuse.encoder.registry import encoder_names, open_model
 from trifuse.encoder.training.rebuild import rebuild_bert
@@ -69,10 +69,10 @@ def open_checkpoint(name_or_path: str) -> Iterator[Checkpoint]:
         CheckpointInvalid: it can't be trained further.
         ModelNotFound, DownloadFailed: there is no such model.
     """
-    path = Path(name_or_path).expanduser()
-    if name_or_path in encoder_names() or (path / MODEL_FILE).is_file():
+    path = named_folder(name_or_path)
+    if name_or_path in encoder_names() or (path and (path / MODEL_FILE).is_file()):
         yield _rebuilt(name_or_path)
-    elif (path / _CONFIG).is_file():
+    elif path and (path / _CONFIG).is_file():
         with tempfile.TemporaryDirectory(prefix="trifuse-checkpoint-") as folder:
             yield _pretrained(path, Path(folder) / TOKENIZER_FILE)
     else:

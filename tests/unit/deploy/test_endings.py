@@ -143,6 +143,23 @@ def test_an_error_of_a_service_is_a_sentence(
     assert len(told) < 600
 
 
+@pytest.mark.parametrize("of", ["a loop", "no user"])
+def test_a_path_that_cannot_be_resolved_is_a_sentence(
+    of: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """pathlib's error for both is a RuntimeError; any other one is a fault of the code."""
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    monkeypatch.setattr(module, "app", loop.resolve if of == "a loop" else Path("~nobody-here/x").expanduser)
+    with pytest.raises(SystemExit) as caught:
+        module.main()
+    assert caught.value.code == 1
+    assert "check the paths, then do the same again" in capsys.readouterr().err
+    monkeypatch.setattr(module, "app", lambda: (_ for _ in ()).throw(RuntimeError("a fault")))
+    with pytest.raises(RuntimeError, match="a fault"):
+        module.main()
+
+
 @pytest.mark.parametrize("answer", [(200, "<html>hello</html>", "text/html"), (200, '{"hello": 1}')])
 @pytest.mark.parametrize(
     "command",

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from trifuse.encoder import load_encoder
 from trifuse.encoder.adapter_files import find_adapter
 from trifuse.encoder.adapters import AspectEncoder, adapters_for, load_adapter
 from trifuse.encoder.description import read_model
@@ -182,6 +183,45 @@ def test_a_space_that_is_not_what_its_id_says(make_adapter: Callable[..., Path])
     file.write_text(json.dumps(content))
     with pytest.raises(ModelInvalid, match=r"space has the id 'tiny-base-.*', but its content is of"):
         load_adapter(str(file.parent))
+
+
+def test_a_space_without_an_id(make_adapter: Callable[..., Path]) -> None:
+    file = make_adapter() / "aspects.json"
+    content = json.loads(file.read_text())
+    del content["space"]["id"]
+    file.write_text(json.dumps(content))
+    with pytest.raises(ModelInvalid, match=r"space has the id None, but its content is of 'tiny-base-"):
+        load_adapter(str(file.parent))
+
+
+@pytest.mark.parametrize("name", ["~nobody-of-that-name/x", "x" * 5000, "no\0path", "\udcff"])
+def test_a_name_that_can_be_no_folder(name: str) -> None:
+    with pytest.raises(ModelNotFound, match="no adapter '"):
+        load_adapter(name)
+    with pytest.raises(ModelNotFound, match="no model '"):
+        load_encoder(name)
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_updates_whose_vectors_are_no_numbers(make_adapter: Callable[..., Path], number: float) -> None:
+    folder = make_adapter(turns={"outcome": ([[number] * 2, [number] * 2], [[number] * 2] * 2)})
+    with pytest.raises(ModelInvalid, match=r"outcome.onnx_adapter give vectors with NaN.*train the adapter"):
+        load_adapter(str(folder))
+
+
+@pytest.mark.parametrize(
+    ("down", "up"),
+    [
+        ([[1.0], [0.0], [0.0]], [[1.0, 0.0]]),  # of a model of three dimensions
+        ([[1.0], [0.0]], [[1.0, 0.0], [0.0, 1.0]]),  # of two ranks
+    ],
+)
+def test_updates_that_do_not_fit_the_graph(
+    make_adapter: Callable[..., Path], down: list[list[float]], up: list[list[float]]
+) -> None:
+    folder = make_adapter(turns={"outcome": (down, up)})
+    with pytest.raises(ModelInvalid, match=r"outcome.onnx_adapter don't fit the graph .*'tiny-aspects'"):
+        load_adapter(str(folder))
 
 
 def test_an_instruction_without_a_place_for_the_text(make_adapter: Callable[..., Path]) -> None:
