@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from accelerate import Accelerator
+from accelerate.utils import RNG_STATE_NAME, load
 from safetensors import SafetensorError
 
 from trifuse.encoder.errors import CheckpointInvalid, TrainingInvalid
@@ -107,6 +108,8 @@ class SavedState:
             )
         with undamaged(whole[-1]):
             self._accelerator.load_state(str(whole[-1]))
+            # Where it can't read random numbers it goes on without a word, to another result.
+            load(whole[-1] / f"{RNG_STATE_NAME}_{self._accelerator.process_index}.pkl")
 
     def _whole(self) -> list[Path]:
         return sorted(path for path in self._folder.glob("step-*") if path.suffix != ".new")

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from trifuse.encoder.adapter_files import find_adapter
-from trifuse.encoder.errors import TrainingInvalid
+from trifuse.encoder.errors import CheckpointInvalid, TrainingInvalid
 from trifuse.encoder.registry import load_encoder, open_model
 from trifuse.encoder.training.aspects.examples import sizes_of
 from trifuse.encoder.training.aspects.export import export_adapter
@@ -71,7 +71,10 @@ def train_aspects(
     model = open_model(base)
     require_alike(model.space, base, space)
     state = folder / STATE_FOLDER
+    runs = [(each,) for each in aspects] if recipe.per_aspect else [aspects]
     with sole_run(folder, accelerator):
+        if resume:
+            _require_same(state, {"-".join(asked) for asked in runs})
         vectors: dict[str, Vectors] = {}
         for group in _by_asked(learned, held):  # so that what is kept of one serves it beside any other
             vectors |= sentence_vectors(
@@ -91,7 +94,7 @@ def train_aspects(
                 save_every=save_every,
                 progress=progress,
             )
-            for asked in ([(each,) for each in aspects] if recipe.per_aspect else [aspects])
+            for asked in runs
         }
         trained = time.monotonic()
         parity = export_adapter(
@@ -132,6 +135,20 @@ def train_aspects(
     )
     finish_run(folder, report)
     return report
+
+
+def _require_same(state: Path, runs: set[str]) -> None:
+    """Refuse to go on for other aspects than a run was begun for: what it did would be lost.
+
+    Raises:
+        CheckpointInvalid: naming both.
+    """
+    begun = {path.name for path in state.glob("*") if any(path.glob("step-*"))}
+    if begun - runs:
+        raise CheckpointInvalid(
+            f"the run in {state} was begun for {', '.join(sorted(begun))} (now {', '.join(sorted(runs))}): "
+            "resume it with what it was begun with, or train into another folder"
+        )
 
 
 def _by_asked(*parts: Iterable[LabelledDocument]) -> Iterable[list[LabelledDocument]]:

@@ -50,7 +50,8 @@ def _read(file: Path, shape: tuple[int, int]) -> Vectors | None:
         found = np.load(file)
     except (OSError, ValueError, EOFError, zipfile.BadZipFile):  # not there, or damaged: made again
         return None
-    return found if getattr(found, "shape", None) == shape and found.dtype == np.float32 else None
+    whole = getattr(found, "shape", None) == shape and found.dtype == np.float32 and np.isfinite(found).all()
+    return found if whole else None
 
 
 def _write(file: Path, vectors: Vectors) -> None:

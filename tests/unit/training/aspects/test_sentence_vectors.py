@@ -57,6 +57,15 @@ def test_a_damaged_file_is_made_again(folder: Path, tmp_path: Path, damage: byte
     assert encoder.given == ["heart", "heart"]
 
 
+def test_vectors_that_are_no_numbers_are_made_again(folder: Path, tmp_path: Path) -> None:
+    encoder = _Counting(folder)
+    sentence_vectors(encoder, ["heart"], tmp_path / "kept")  # type: ignore[arg-type]
+    (file,) = (tmp_path / "kept").rglob("*.npy")
+    np.save(file, np.full((1, 2), np.nan, dtype=np.float32))
+    found = sentence_vectors(encoder, ["heart"], tmp_path / "kept")  # type: ignore[arg-type]
+    assert found["heart"] == pytest.approx([4 / 3, 0])
+
+
 def test_another_space_has_vectors_of_its_own(
     folder: Path, make_model: Callable[..., Path], tmp_path: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -192,6 +193,46 @@ def test_a_run_is_not_resumed_on_something_else(
     ):
         with pytest.raises(CheckpointInvalid, match=f"was begun with .*{said}"):
             train_aspects(str(base), documents, recipe, tmp_path / "a", name="a", resume=True)
+
+
+def test_a_run_is_not_resumed_for_other_aspects(
+    base: Path, organs: list[LabelledDocument], tmp_path: Path
+) -> None:
+    """Its state would stand there unread, and be deleted at the end."""
+
+    def stop(stage: str, done: int, of: int, said: str) -> None:
+        if (stage, done) == ("training", 3):
+            raise _Stopped
+
+    with pytest.raises(_Stopped):
+        train_aspects(str(base), organs, RECIPE, tmp_path / "a", name="a", save_every=1, progress=stop)
+    state = tmp_path / "a" / "state" / "population-intervention"
+    before = sorted(path.name for path in state.iterdir())
+    fewer = replace(RECIPE, instructions={"population": "{text}"})
+    for recipe, said in (
+        (fewer, "for population-intervention (now population)"),
+        (replace(RECIPE, per_aspect=True), "for population-intervention (now intervention, population)"),
+    ):
+        with pytest.raises(CheckpointInvalid, match=re.escape(said)):
+            train_aspects(str(base), organs, recipe, tmp_path / "a", name="a", resume=True)
+    assert sorted(path.name for path in state.iterdir()) == before
+
+
+def test_a_state_without_its_random_numbers_is_damaged(
+    base: Path, organs: list[LabelledDocument], tmp_path: Path
+) -> None:
+    """Dropout would be drawn anew: another result, without a word."""
+
+    def stop(stage: str, done: int, of: int, said: str) -> None:
+        if (stage, done) == ("training", 3):
+            raise _Stopped
+
+    with pytest.raises(_Stopped):
+        train_aspects(str(base), organs, RECIPE, tmp_path / "a", name="a", save_every=1, progress=stop)
+    (file,) = (tmp_path / "a" / "state").rglob("random_states_0.pkl")
+    file.write_bytes(file.read_bytes()[:20])
+    with pytest.raises(CheckpointInvalid, match=r"step-\d+ is damaged .*: delete it"):
+        train_aspects(str(base), organs, RECIPE, tmp_path / "a", name="a", resume=True)
 
 
 def test_an_adapter_for_vectors_that_are_rounded_runs_over_both_graphs(
