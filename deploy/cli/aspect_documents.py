@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from trifuse.deploy.errors import UnreadableCorpus
+from trifuse.encoder.aspects import ASPECTS
+from trifuse.encoder.errors import LabelsInvalid
 from trifuse.encoder.training.aspects.comparators import comparator_documents, holds_prompts
 from trifuse.encoder.training.aspects.labelled import LabelledDocument, LabelledTokens
 from trifuse.encoder.training.aspects.release import read_release
@@ -32,6 +34,27 @@ def read_documents(path: Path, left_out: Callable[[str], None]) -> list[Labelled
     documents = [labelled_sentences(tokens, sentence_spans) for tokens in _tokens(path, left_out)]
     had = {aspect for each in documents for sentence in each.sentences for aspect in sentence.aspects}
     return [document._replace(asked=tuple(sorted(had)) or None) for document in documents]
+
+
+def read_several(paths: Sequence[Path], left_out: Callable[[str], None]) -> list[LabelledDocument]:
+    """The documents of several files and folders, as `read_documents` reads each.
+
+    Raises:
+        LabelsInvalid: as there; or a document is labelled for an aspect by two of them.
+    """
+    found: list[LabelledDocument] = []
+    labelled: dict[tuple[str, str], int] = {}
+    for number, path in enumerate(paths):
+        for document in read_documents(path, left_out):
+            for aspect in document.asks(ASPECTS):
+                other = labelled.setdefault((document.id, aspect), number)
+                if other != number:
+                    raise LabelsInvalid(
+                        f"{path}: the document {document.id!r} is labelled for {aspect} by {paths[other]} "
+                        "too: leave one of the two out (--data)"
+                    )
+            found.append(document)
+    return found
 
 
 def of_split(documents: Iterable[LabelledDocument], split: str | None) -> list[LabelledDocument]:

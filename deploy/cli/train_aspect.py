@@ -24,6 +24,7 @@ from trifuse.deploy.cli.training_options import (
     require_room,
     with_options,
 )
+from trifuse.encoder.errors import LabelsInvalid
 from trifuse.encoder.registry import DEFAULT_ENCODER
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def aspect_command(
     with extra():
         from trifuse.encoder.training.aspects.recipe import Recipe
         from trifuse.encoder.training.aspects.train import train_aspects
-    from trifuse.deploy.cli.aspect_documents import read_documents
+    from trifuse.deploy.cli.aspect_documents import read_several
     from trifuse.encoder.training.aspects.splits import split_documents
 
     recipe = with_options(
@@ -124,8 +125,10 @@ def aspect_command(
         per_aspect=per_aspect or None,
     )
     incomplete: list[str] = []
-    documents = [each for path in data for each in read_documents(path, incomplete.append)]
+    documents = read_several(data, incomplete.append)
     splits = split_documents(documents, noisy=noisy)
+    if not splits.train:
+        raise LabelsInvalid(_nothing(splits, len(incomplete)))
     err.print("\n".join(_sizes(splits, recipe)), markup=False, soft_wrap=True)
     with progress_bars() as show:
         report = train_aspects(
@@ -149,6 +152,14 @@ def aspect_command(
     _tell(report, len(splits.test), out_folder)
     for why, count in left_out.items():
         say(f"{count:,} documents were left out: {why}", "yellow")
+
+
+def _nothing(splits: Splits, incomplete: int) -> str:
+    """Why there is no document to learn from."""
+    counted = {"for dev": len(splits.dev), "for a test": len(splits.test), **splits.left_out}
+    counted[_INCOMPLETE] = incomplete
+    found = ", ".join(f"{count:,} {what}" for what, count in counted.items() if count) or "none at all"
+    return f"there is no document to learn from ({found}): give data of the split `train` (--data)"
 
 
 def _sizes(splits: Splits, recipe: Recipe) -> list[str]:

@@ -146,3 +146,28 @@ def test_help_has_an_example(run: Callable[..., Any]) -> None:
     result = run("--help")
     assert result.exit_code == 0
     assert "trifuse train aspect --data pio_tokens.jsonl.gz" in _plain(result.output)
+
+
+def test_documents_of_which_none_is_to_learn_from(
+    run: Callable[..., Any], base: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "tokens.jsonl"
+    rows = [_row(number, split="dev" if number < 2 else "test") for number in range(5)]
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n")
+    result = run("--data", path, "--out", tmp_path / "a", "--encoder", base)
+    assert isinstance(result.exception, LabelsInvalid)
+    assert "no document to learn from (2 for dev, 3 for a test): give data" in str(result.exception)
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_document_that_two_files_label_for_an_aspect(
+    run: Callable[..., Any], base: Path, data: Path, tmp_path: Path
+) -> None:
+    """Whether one of them keeps it for a test, the other would learn from it."""
+    other = tmp_path / "other.jsonl"
+    other.write_text(json.dumps(_row(1)) + "\n")
+    for second in (other, data):
+        result = run("--data", data, "--data", second, "--out", tmp_path / "a", "--encoder", base)
+        assert isinstance(result.exception, LabelsInvalid)
+        assert f"{second}: the document " in str(result.exception)
+        assert f"by {data} too: leave one of the two out" in str(result.exception)
