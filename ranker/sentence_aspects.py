@@ -138,7 +138,10 @@ def aspect_response(
             "aspect": {"score": aspect, "similarity": similarity_of(aspect, similarity)},
             "legs": legs[document],
         }
-        hits.append({**hit, "_score": topic + aspect, "trifuse": told})
+        shown = {**hit, "_score": topic + aspect, "trifuse": told}
+        if "_explanation" in hit:
+            shown["_explanation"] = _explanation(topic, aspect)
+        hits.append(shown)
     whole = len(topics) < DOCUMENTS and first["hits"]["total"]["relation"] == "eq"
     total = {"value": answer["hits"]["total"]["value"], "relation": "eq" if whole else "gte"}
     return {
@@ -148,6 +151,13 @@ def aspect_response(
         "hits": {"total": total, "max_score": hits[0]["_score"] if hits else None, "hits": hits},
         "trifuse": first["trifuse"],
     }
+
+
+def _explanation(topic: float, aspect: float) -> dict[str, Any]:
+    """The sum as it is told; the server's own is of boosts, and repeats the whole vector."""
+    parts = {"topic: its document's best sentence": topic, "aspect: the sentence by the adapter": aspect}
+    details = [{"value": value, "description": said, "details": []} for said, value in parts.items()]
+    return {"value": topic + aspect, "description": "topic and aspect, summed by trifuse", "details": details}
 
 
 def _boosts(topics: Mapping[str, float]) -> dict[str, float]:

@@ -199,7 +199,7 @@ def _attach(
         report = sync(client, plan.name, enqueue, wait=wait, listening=listening, progress=step)
     _tell(report, plan, as_json=as_json)
     if not as_json:
-        print_lines(_search_of(sentences))
+        print_lines(_search_of(plan.name, sentences))
         if not wait:
             print_lines([f"vectors follow from the workers: `trifuse sync {plan.name} --wait` waits"])
     end_sync(plan.name, report, waited=wait)
@@ -214,9 +214,9 @@ def _add_sentences(
     return attach_sentences(client, index, text=_fields(plan), encoder=plan.space.encoder, filters=filters)
 
 
-def _search_of(sentences: Iterable[str]) -> Iterator[str]:
+def _search_of(index: str, sentences: Iterable[str]) -> Iterator[str]:
     for name in sentences:
-        yield f'sentences are in {name}: `trifuse search {name} "..."` ranks them'
+        yield f'sentences are in {name}: `trifuse search {index} "..." --sentences` ranks them'
 
 
 def _copy(
@@ -242,7 +242,7 @@ def _copy(
             f"command goes on, `trifuse detach {plan.name}` gives the copy up"
         )
     if not as_json:
-        print_lines(_search_of(sentences))
+        print_lines(_search_of(alias, sentences))
         print_lines(
             [
                 f"the alias {alias} stands for {copy.index}: have readers and writers go by it. "

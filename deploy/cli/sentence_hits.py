@@ -31,12 +31,12 @@ def sentences_table(response: Mapping[str, Any], *, start: int = 0, explain: boo
             told = hit["trifuse"]
             cells = [leg_cell(told["legs"].get(leg), explain=explain) for leg in legs]
             if by_aspect:
-                cells = [Text(f"{told['aspect']['similarity']:.4f}"), *cells]
+                cells = [Text(f"{told['aspect']['score']:.4f}"), *cells]
             table.add_row("" if number else str(rank), _label(hit), f"{hit['_score']:.4f}", *cells)
         if len(hits) > 1:
             table.add_section()
     if by_aspect:
-        table.caption = "legs: how the document's best sentence fits the topic"
+        table.caption = "score: topic + aspect; legs: how the document's best sentence fits the topic"
     return table
 
 

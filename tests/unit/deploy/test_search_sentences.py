@@ -97,7 +97,7 @@ def test_over_all_documents_the_aspect_has_a_column_beside_the_topics_legs() -> 
     found["trifuse"] = {"legs": {"dense": LEG}, "topic": 0.8, "aspect": {"score": 0.7, "similarity": 0.4}}
     shown = printed(sentences_table(response(found)))
     assert "aspect" in shown
-    assert "0.4000" in shown
+    assert "0.7000" in shown  # what the score is a sum of, as the topic's legs are k-NN scores
     assert "how the document's best sentence fits the topic" in shown
 
 

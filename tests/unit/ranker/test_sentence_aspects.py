@@ -131,7 +131,8 @@ def test_the_answer_tells_topic_and_aspect_apart() -> None:
         "hits": {"total": {"value": 2, "relation": "eq"}, "hits": found},
         "trifuse": {"profile": "aspect"},
     }
-    hits = [{"_id": "a1", "_score": 1.2, "fields": {"parent_id": ["A"]}}]
+    explained = {"value": 1.2, "description": "sum of:", "details": []}
+    hits = [{"_id": "a1", "_score": 1.2, "fields": {"parent_id": ["A"]}, "_explanation": explained}]
     answer = {
         "took": 4,
         "timed_out": True,
@@ -147,6 +148,8 @@ def test_the_answer_tells_topic_and_aspect_apart() -> None:
         "aspect": {"score": pytest.approx(0.8), "similarity": pytest.approx(0.6)},
         "legs": legs,
     }
+    assert hit["_explanation"]["value"] == hit["_score"]
+    assert [each["value"] for each in hit["_explanation"]["details"]] == [0.9, pytest.approx(0.8)]
     assert (response["took"], response["timed_out"]) == (3, True)
     assert response["hits"]["total"] == {"value": 9, "relation": "eq"}
     assert response["trifuse"] == {"profile": "aspect"}
