@@ -129,6 +129,8 @@ def evaluate_command(
     if lora is None:
         said = f"{base.space.encoder} that knows {' or '.join(asked)}"
         say(f"no adapter is known for {said}: name one with --adapter to compare it", "yellow")
+    elif unknown := ", ".join(aspect for aspect in asked if aspect not in aspects):
+        say(f"not asked for, though labelled: {unknown}, which {lora.name} doesn't know", "yellow")
 
 
 def _adapter(named: str | None, encoder: str | None, asked: Sequence[str]) -> AspectEncoder | None:

@@ -121,10 +121,15 @@ def test_an_adapter_is_measured_beside_its_base(
     assert found["methods"]["lora"]["switching"] == 100
     assert found["methods"]["instruction"]["switching"] == 0  # its wording is the text alone
     assert "no adapter" not in said
+    assert "not asked for" not in said
     assert "lora" in run(file, "--encoder", str(base), "--adapter", str(adapter))[1]
     other = runpy.run_path(str(BUILDER))["make_model"](tmp_path / "other", WORDS, name="other")
     with pytest.raises(SpaceMismatch, match="tiny-aspects"):
         run(file, "--encoder", str(other), "--adapter", str(adapter))
+    file = _file(tmp_path, ROW | {"labels": ["I", "N", "N", "P", "N", "C", "N", "O", "N"]})
+    said = run(file, "--encoder", str(base), "--adapter", str(adapter))[2]
+    told = "not asked for, though labelled: comparator, which tiny-aspects doesn't know"
+    assert told in " ".join(said.split())
     file = _file(tmp_path, ROW | {"labels": ["N", "N", "N", "C", "N", "N", "N", "N", "N"]})
     with pytest.raises(AspectUnknown, match=r"'tiny-aspects' knows .*, and .* is labelled for comparator"):
         run(file, "--encoder", str(base), "--adapter", str(adapter))
