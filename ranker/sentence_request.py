@@ -53,6 +53,25 @@ class Wanted:
             raise BodyError(f"per_document is {number!r}: give a whole number of 1 or more")
         if self.routing is not None and self.document is None:
             raise BodyError(f"routing is {self.routing!r}: it belongs to a document, give its id too")
+        _check_name("document", self.document)
+        _check_name("routing", self.routing)
+        if isinstance(self.sections, str) or not isinstance(self.sections, Sequence):
+            raise BodyError(f"sections are {self.sections!r}: give a list of their names")
+        for section in self.sections:
+            _check_name("a section", section, needed=True)
+
+
+def _check_name(what: str, value: Any, *, needed: bool = False) -> None:
+    """Refuse what no id can be: OpenSearch's own word on it names neither.
+
+    Raises:
+        BodyError: it is empty, isn't a string, or holds half a surrogate pair.
+    """
+    if value is None and not needed:
+        return
+    usable = isinstance(value, str) and value and not any("\ud800" <= sign <= "\udfff" for sign in value)
+    if not usable:
+        raise BodyError(f"{what} is {value!r}: give its name as a string of Unicode characters, not empty")
 
 
 @dataclass(frozen=True)

@@ -144,6 +144,9 @@ def reason_of(error: Mapping[str, Any]) -> str:
     """The first cause of an error, as a sentence."""
     causes = error.get("root_cause") or [error]
     cause = causes[0]
+    if cause.get("type") == "index_closed_exception":
+        index = cause.get("index", "INDEX")
+        return f"the index {index} is closed: open it (POST /{index}/_open)"
     nested = cause.get("caused_by") or error.get("caused_by") or {}
     parts = [cause.get("reason"), nested.get("reason")]
     return ": ".join(dict.fromkeys(str(each) for each in parts if each)) or str(error.get("type", "unknown"))

@@ -85,7 +85,7 @@ def wanted(
             "--section": sections,
             "--per-document": per_document,
         }
-        if alone := [option for option, value in given.items() if value]:
+        if alone := [option for option, value in given.items() if value not in (None, [])]:
             fail(f"{alone[0]} is about sentences: add --sentences, or --aspect", status=2)
         return None
     return Wanted(aspect, document, routing, tuple(sections or ()), per_document)

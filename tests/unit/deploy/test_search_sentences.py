@@ -49,6 +49,7 @@ def printed(*what: Any) -> str:
 
 def test_documents_are_searched_unless_sentences_are_asked_for() -> None:
     assert wanted(**NOTHING) is None
+    assert wanted(**{**NOTHING, "sections": []}) is None
     assert wanted(**{**NOTHING, "sentences": True}) == Wanted(None, None, None, (), None)
 
 
@@ -68,6 +69,8 @@ def test_an_aspect_is_about_sentences() -> None:
     ("given", "message"),
     [
         ({"document": "7"}, "--document is about sentences: add --sentences, or --aspect"),
+        ({"document": ""}, "--document is about sentences"),
+        ({"routing": ""}, "--routing is about sentences"),
         ({"sections": ["a"]}, "--section is about sentences"),
         ({"per_document": 2}, "--per-document is about sentences"),
         ({"adapter": "x", "sentences": True}, "--adapter asks for an aspect: name it with --aspect"),

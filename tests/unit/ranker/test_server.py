@@ -122,3 +122,10 @@ def test_what_is_no_number_in_json_is_refused(number: float) -> None:
     with pytest.raises(BodyError, match=f"holds {number}, which is no number"):
         as_sent(body)
     assert as_sent({"boost": None, "of": [None, {"a": 1.0}]}) == '{"boost":null,"of":[null,{"a":1.0}]}'
+
+
+def test_a_closed_index_is_named_and_how_to_open_it() -> None:
+    """OpenSearch's own reason is "closed"."""
+    cause = {"type": "index_closed_exception", "reason": "closed", "index": "trials-1"}
+    said = reason_of({**cause, "root_cause": [cause]})
+    assert said == "the index trials-1 is closed: open it (POST /trials-1/_open)"
