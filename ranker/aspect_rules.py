@@ -70,6 +70,7 @@ _RULES = tuple(
         ("comparator", rf"{_FIRST}(?:was|were|is) (?:there )?(?:an? |any )?{_CONTROL}"),
         ("outcome", rf"how many(?: \w+){{1,3}} {_HAPPENED}"),
         ("outcome", rf"{_FIRST}(?:who|which {_PEOPLE}) {_HAPPENED}"),
+        ("intervention", rf"what (?:was|were|is|are|did|do|does)(?: the)? {_PEOPLE}(?: \w+){{0,3}} {_GIVEN}"),
         ("population", rf"(?:which|how many|what|what (?:kind|type|sort)s? of)(?: \w+)? {_PEOPLE}"),
         (
             "population",

@@ -27,6 +27,8 @@ QUESTIONS = {
         "How long was the drug taken?",
         "How was the vaccine administered?",
         "What did the intervention group receive?",
+        "What were people treated with for cocaine addiction?",
+        "What did the patients in both groups receive?",
         "What was done and given in the exercise arm?",
         "What was compared with placebo?",
     ],
