@@ -13,7 +13,7 @@ from trifuse.deploy.cli.aspect_output import asked_line, evaluation_json, evalua
 from trifuse.deploy.cli.common import EncoderOption, JsonOption, emit, out, plain_encoder, print_lines, say
 from trifuse.deploy.cli.train_output import progress_bar
 from trifuse.encoder.aspects import ASPECTS, INSTRUCTIONS
-from trifuse.encoder.errors import AspectUnknown
+from trifuse.encoder.errors import AspectUnknown, LabelsInvalid
 from trifuse.encoder.registry import DEFAULT_ENCODER, describe_encoder
 from trifuse.encoder.types import Encoder
 from trifuse.ranker.evaluation.asking import Ask, asked_documents, generic, instructed, sentence_vectors
@@ -81,6 +81,13 @@ def evaluate_command(
     left_out: list[str] = []
     documents = of_split(read_documents(file, left_out.append), split)
     asked = [aspect for aspect in ASPECTS if any(document.asks([aspect]) for document in documents)]
+    if any(document.candidates for document in documents) and not any(
+        sentence.aspects for document in documents for sentence in document.candidates
+    ):
+        raise LabelsInvalid(
+            f"{file}: no sentence after a title is labelled: there is nothing to judge by; labels are "
+            "letters of P, I, O and C"
+        )
     lora = _adapter(adapter, encoder, asked)
     base = _base(encoder or (lora.space.encoder if lora else DEFAULT_ENCODER), lora)
     labels = [[sentence.aspects for sentence in document.candidates] for document in documents]

@@ -30,6 +30,7 @@ from trifuse.deploy.cli.training_options import (
     extra,
     model_name,
     require_room,
+    resumable,
     with_options,
 )
 from trifuse.deploy.config import opensearch_client, require_opensearch, resolve
@@ -150,6 +151,7 @@ def lader_command(
     )
     with (
         _data(triples, queries, qrels, corpus, index, opensearch, seed) as data,
+        resumable(),
         progress_bar("training", recipe.steps) as advance,
     ):
 

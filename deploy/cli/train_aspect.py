@@ -22,6 +22,7 @@ from trifuse.deploy.cli.training_options import (
     extra,
     model_name,
     require_room,
+    resumable,
     with_options,
 )
 from trifuse.encoder.errors import LabelsInvalid
@@ -130,7 +131,7 @@ def aspect_command(
     if not splits.train:
         raise LabelsInvalid(_nothing(splits, len(incomplete)))
     err.print("\n".join(_sizes(splits, recipe)), markup=False, soft_wrap=True)
-    with progress_bars() as show:
+    with resumable(), progress_bars() as show:
         report = train_aspects(
             encoder,
             splits.train,

@@ -28,6 +28,7 @@ from trifuse.deploy.cli.training_options import (
     extra,
     model_name,
     require_room,
+    resumable,
     with_options,
 )
 from trifuse.encoder.errors import TrainingInvalid
@@ -160,7 +161,7 @@ def trial2vec_command(
         mlm_epochs=mlm_epochs,
         local_weight=local_weight,
     )
-    with progress_bars() as show:
+    with resumable(), progress_bars() as show:
         found = _read(trials, tenths, show)
         _require_enough(found, recipe.batch)
         report = train_trial2vec(

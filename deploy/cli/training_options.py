@@ -11,7 +11,8 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from trifuse.deploy.cli.common import MOST_SEED
+from trifuse.deploy.cli import INTERRUPTED
+from trifuse.deploy.cli.common import MOST_SEED, fail
 from trifuse.encoder.adapter_files import ADAPTER_FILE
 from trifuse.encoder.description import DESCRIPTION_FILE, NAME_PATTERN
 from trifuse.encoder.errors import TrainingMissing
@@ -108,3 +109,12 @@ def extra() -> Iterator[None]:
             f"training needs {error.name}, which isn't installed: pip install 'trifuse[train]' (about 6 GB "
             "with CUDA's libraries; serving the model needs none of it)"
         ) from error
+
+
+@contextmanager
+def resumable() -> Iterator[None]:
+    """Ctrl-C says how to go on: a run that was begun isn't begun anew by the same command."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        fail("interrupted: what was saved stays, and the same command with --resume goes on", INTERRUPTED)

@@ -41,7 +41,12 @@ def comparator_documents(
         LabelsInvalid: a file isn't there, or isn't what it should be; naming it, and the line.
     """
     prompts = read_prompts(_need(folder, _PROMPTS))
-    for article in read_abstracts(_need(folder, _ABSTRACTS)):
+    file = _need(folder, _ABSTRACTS)
+    seen: set[str] = set()
+    for article in read_abstracts(file):
+        if article.id in seen:
+            raise LabelsInvalid(f"{file}: the article {article.id!r} is there twice: leave one out")
+        seen.add(article.id)
         its = prompts.get(article.id)
         if its and article.split and has_abstract(article):
             yield article_document(article, its, split)._replace(asked=ASKED)

@@ -213,6 +213,8 @@ def test_a_long_document_and_one_that_is_not_english(run, model: str, tmp_path: 
 def test_what_cannot_be_evaluated_is_said(run, model: str, tmp_path: Path) -> None:
     with pytest.raises(LabelsInvalid, match="line 1: 1 labels for 9 tokens"):
         run(_file(tmp_path, ROW | {"labels": ["N"]}), "--encoder", model)
+    with pytest.raises(LabelsInvalid, match="no sentence after a title is labelled"):
+        run(_file(tmp_path, ROW | {"labels": ["I", "N", "N", *["N"] * 6]}), "--encoder", model)
     with pytest.raises(NothingToEvaluate, match="none of 1 documents"):
         run(_file(tmp_path, ROW | {"tokens": [], "labels": [], "sent_ends": []}), "--encoder", model)
     with pytest.raises(ModelNotFound, match="nowhere"):

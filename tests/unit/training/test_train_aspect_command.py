@@ -171,3 +171,17 @@ def test_a_document_that_two_files_label_for_an_aspect(
         assert isinstance(result.exception, LabelsInvalid)
         assert f"{second}: the document " in str(result.exception)
         assert f"by {data} too: leave one of the two out" in str(result.exception)
+
+
+def test_ctrl_c_says_how_to_go_on(
+    run: Callable[..., Any], base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same command alone is refused: it would begin anew."""
+
+    def interrupted(*arguments: Any, **options: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("trifuse.encoder.training.aspects.train.train_aspects", interrupted)
+    result = run("--data", data, "--out", tmp_path / "a", "--encoder", base)
+    assert result.exit_code == 130
+    assert "the same command with --resume goes on" in _plain(result.output)

@@ -67,3 +67,11 @@ def test_a_folder_without_articles_is_refused(folder: Path) -> None:
         list(comparator_documents(folder, _at_stops, lambda article: None))
     (folder / "prompts_merged.csv").unlink()
     assert not holds_prompts(folder)
+
+
+def test_an_article_that_is_there_twice_is_refused(folder: Path) -> None:
+    file = folder / "articles_abstracts.jsonl"
+    rows = file.read_text()
+    file.write_text(rows + rows.splitlines()[2] + "\n")
+    with pytest.raises(LabelsInvalid, match=r"articles_abstracts\.jsonl: the article '\d' is there twice"):
+        list(comparator_documents(folder, _at_stops, lambda article: None))
