@@ -54,6 +54,8 @@ class QueryTower(nn.Module):
         trained = count if recipe.trained_layers is None else recipe.trained_layers
         if trained > count:
             raise TrainingInvalid(f"trained_layers={trained}: the model has {count} layers")
+        if recipe.rank > (width := transformer.config.hidden_size):
+            raise TrainingInvalid(f"rank={recipe.rank}: the model's matrices have a rank of {width} at most")
         self.first_trained = count - trained
         self.pooling, self.normalized = pooling, normalized
         layers = "|".join(str(number) for number in range(self.first_trained, count))

@@ -82,3 +82,5 @@ def test_a_model_that_is_no_bert_or_has_fewer_layers(bert: Callable[..., Any]) -
         QueryTower(torch.nn.Linear(1, 1), "cls", RECIPE)
     with pytest.raises(TrainingInvalid, match="trained_layers=3: the model has 2 layers"):
         QueryTower(bert(), "cls", replace(RECIPE, trained_layers=3))
+    with pytest.raises(TrainingInvalid, match="rank=33: the model's matrices have a rank of 32 at most"):
+        QueryTower(bert(), "cls", replace(RECIPE, rank=33))
