@@ -43,8 +43,8 @@ def find_sentences(read: Callable[[str | Sequence[str]], Target], index: str | S
     named = sorted(set(target.sentences.values()))
     if not named:
         raise BodyError(
-            f"{target.expression!r} has no sentences: `trifuse attach INDEX --text FIELDS --sentences` makes "
-            "them of an index, `trifuse load --sentences` of trials that are loaded"
+            f"{target.expression!r} has no sentences: of an index of your own `trifuse attach INDEX --text "
+            "FIELDS --sentences` makes them; of loaded trials `trifuse load --sentences`, of the same file"
         )
     lacking = sorted(target.indices - target.sentences.keys())
     if set(named) == target.indices:

@@ -137,7 +137,7 @@ def search_command(
                 by = None if profile is None else served
                 response = beside.search(index, filled, profile=by, **asked.as_dict(), **common)
         among = response["trifuse"].get("sentences")
-        hint_unmapped(client, among["index"] if among else index, given)
+        hint_unmapped(client, among["index"] if among else index, given, sentences=among is not None)
     finally:
         client.close()
     if as_json:

@@ -19,16 +19,25 @@ _ON_ONE_FIELD = frozenset(
 _NO_FIELD = frozenset({"_name", "boost"})
 
 
-def hint_unmapped(client: OpenSearch, index: str, filter: Mapping[str, Any] | None) -> None:
-    """Say which fields of a filter none of the indices has; where they can't be read, nothing."""
+def hint_unmapped(
+    client: OpenSearch, index: str, filter: Mapping[str, Any] | None, *, sentences: bool = False
+) -> None:
+    """Say which fields of a filter none of the indices has; where they can't be read, nothing.
+
+    Args:
+        sentences: whether they are indices of sentences, which have few of their documents' fields.
+    """
     if filter is None:
         return
     try:
         answer = client.indices.get_mapping(index=index)
     except OpenSearchException:
         return
-    for hint in unmapped(filter, [about["mappings"] for about in answer.values()]):
+    hints = unmapped(filter, [about["mappings"] for about in answer.values()])
+    for hint in hints:
         say(hint, "yellow")
+    if hints and sentences:
+        say("sentences repeat those fields of documents that `attach --filters` named", "yellow")
 
 
 def unmapped(filter: Mapping[str, Any], mappings: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -86,6 +86,13 @@ def test_sentences_without_an_aspect_by_words(search: Callable[..., Any]) -> Non
     assert "aspect" not in response["trifuse"]
 
 
+def test_a_filter_on_what_sentences_dont_repeat(search: Callable[..., Any]) -> None:
+    done = search("stroke", "--sentences", "--filter", '{"term": {"tenant": "a"}}', "--profile", "lexical=1")
+    assert done.returncode == 0, done.stderr
+    assert "no field 'tenant' in the mapping" in done.stderr
+    assert "sentences repeat those fields of documents that `attach --filters` named" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "status", "message"),
     [

@@ -366,7 +366,7 @@ def test_an_adapter_of_another_space_is_refused(client: OpenSearch, tiny: Any, n
 
 def test_an_index_without_sentences(client: OpenSearch, sentences: SentenceRanker, index_name: str) -> None:
     client.indices.create(index=index_name)
-    with pytest.raises(BodyError, match=r"has no sentences: `trifuse attach .* `trifuse load --sentences`"):
+    with pytest.raises(BodyError, match=r"has no sentences: .*`trifuse attach .*`trifuse load --sentences`"):
         sentences.search(index_name, text="x", aspect="outcome")
     with pytest.raises(IndexMissing):
         sentences.search(f"{index_name}-nope", text="x", aspect="outcome")
