@@ -17,20 +17,17 @@ from trifuse.ranker.types import Clause
 _SECTIONS = 100
 
 
-def check_document(
-    client: OpenSearch, place: Place, field: str | None, document: str, routing: str | None
-) -> None:
+def check_document(client: OpenSearch, place: Place, document: str, routing: str | None) -> None:
     """Tell a document that has nothing to search from one none of whose sentences matches.
 
     Args:
         place: where its sentences should be.
-        field: of the vectors that were searched; None where none were.
 
     Raises:
-        DocumentMissing: there is no such document, or it has no sentences, or they have no vectors yet.
+        DocumentMissing: there is no such document, or it has no sentences.
     """
     parents, own = place.parents, [*of_document(document, routing), *items(place.filter)]
-    named = repr(document) if routing is None else f"{document!r} of the routing {routing!r}"
+    named = _named(document, routing)
     if not _count(client, place, own):
         if _exists(client, parents, document, routing):
             raise DocumentMissing(
@@ -41,10 +38,28 @@ def check_document(
         raise DocumentMissing(
             f"{parents!r} has no document {named}: check the id, and its routing if it has one"
         )
-    if field is not None and not _count(client, place, [*own, {"exists": {"field": field}}]):
+
+
+def check_vectors(
+    client: OpenSearch, place: Place, field: str, document: str | None, routing: str | None
+) -> None:
+    """Tell sentences that have no vectors to search yet from those none of which matches.
+
+    Args:
+        field: of the vectors.
+        document: the only one that was looked in; None: all were.
+
+    Raises:
+        DocumentMissing: none of the sentences has a vector.
+    """
+    own = [] if document is None else of_document(document, routing)
+    clauses = [*own, *items(place.filter)]
+    embedded: Clause = {"exists": {"field": field}}
+    if _count(client, place, clauses) and not _count(client, place, [*clauses, embedded]):
+        whose = repr(place.parents) if document is None else f"the document {_named(document, routing)}"
         raise DocumentMissing(
-            f"none of the sentences of the document {named} has a vector yet: `trifuse sync {parents}` "
-            "embeds them; until then search by words (--profile lexical=1)"
+            f"none of the sentences of {whose} has a vector yet: `trifuse sync {place.parents}` embeds them; "
+            "until then search by words (--sentences --profile lexical=1)"
         )
 
 
@@ -63,6 +78,10 @@ def check_sections(client: OpenSearch, place: Place, sections: Sequence[str]) ->
             f"no sentence of {place.sentences!r} is in the section {', '.join(map(repr, sections))}: "
             f"sections are {', '.join(there)}"
         )
+
+
+def _named(document: str, routing: str | None) -> str:
+    return repr(document) if routing is None else f"{document!r} of the routing {routing!r}"
 
 
 def _is_in(name: str, sections: Sequence[str]) -> bool:

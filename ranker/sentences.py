@@ -20,7 +20,7 @@ from trifuse.ranker.hybrid import HybridRanker
 from trifuse.ranker.moving import TRIES, Doubt
 from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.sentence_groups import by_document
-from trifuse.ranker.sentence_missing import check_document, check_sections
+from trifuse.ranker.sentence_missing import check_document, check_sections, check_vectors
 from trifuse.ranker.sentence_place import Place, find_sentences
 from trifuse.ranker.sentence_request import SentenceRequest, Wanted, read_request
 from trifuse.ranker.sentence_steps import topic_then_aspect
@@ -215,11 +215,13 @@ class SentenceRanker:
             return False
 
     def _check_nothing(self, request: SentenceRequest) -> None:
-        """Tell what isn't there, of a document or sections that were named, from what doesn't match."""
+        """Tell what isn't there, of what was named and of vectors, from what doesn't match."""
         client, place, profile, wanted = self._ranker.client, request.place, request.profile, request.wanted
         if wanted.document is not None:
-            field = place.target.field_of(profile.vector_field) if profile.weights["dense"] > 0 else None
-            check_document(client, place, field, wanted.document, wanted.routing)
+            check_document(client, place, wanted.document, wanted.routing)
+        if profile.weights["dense"] > 0 and (wanted.document is not None or request.encoder is not None):
+            field = place.target.field_of(profile.vector_field)
+            check_vectors(client, place, field, wanted.document, wanted.routing)
         if wanted.sections:
             check_sections(client, place, wanted.sections)
 

@@ -398,6 +398,17 @@ def test_a_document_that_is_not_there_or_has_nothing_to_search(sentences: Senten
     assert ids(words) == ["s6"]
 
 
+def test_sentences_of_which_none_has_a_vector_yet(
+    client: OpenSearch, sentences: SentenceRanker, own_notes: str
+) -> None:
+    """By an aspect that is said: by words, among others, they are found, or not, as ever."""
+    unset = {"script": {"source": f"ctx._source.remove('{VECTOR_FIELD}')"}, "query": {"match_all": {}}}
+    client.update_by_query(index=sentence_index(own_notes), body=unset, params={"refresh": "true"})
+    with pytest.raises(DocumentMissing, match=f"none of the sentences of '{own_notes}' has a vector yet"):
+        sentences.search(own_notes, text="x", aspect="outcome")
+    assert ids(sentences.search(own_notes, text="nowhere")) == []
+
+
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
