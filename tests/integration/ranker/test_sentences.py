@@ -385,6 +385,10 @@ def test_one_of_two_indices_has_sentences(client: OpenSearch, sentences: Sentenc
     response = sentences.search([notes, f"{notes}-bare"], text="x", aspect="outcome", size=1)
     assert ids(response) == ["s3"]
     assert response["trifuse"]["sentences"]["lacking"] == [f"{notes}-bare"]
+    client.indices.delete(index=f"{notes}-bare")
+    response = sentences.search(f"{notes}*", text="x", aspect="outcome", size=1)
+    assert ids(response) == ["s3"]
+    assert response["trifuse"]["sentences"]["lacking"] == []
 
 
 def test_a_document_that_is_not_there_or_has_nothing_to_search(sentences: SentenceRanker, notes: str) -> None:
