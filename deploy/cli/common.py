@@ -10,7 +10,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -147,14 +147,27 @@ def plain_encoder(name: str, option: str) -> Encoder:
 
 
 @contextmanager
-def terminable() -> Iterator[None]:
-    """SIGTERM ends the command as Ctrl-C does: what it began is put back."""
+def terminable() -> Iterator[Callable[[], None]]:
+    """SIGTERM ends the command as Ctrl-C does: what it began is put back.
+
+    Yields:
+        what ends it where a signal was lost: Python drops what is raised while an object is finalized.
+    """
+    came: list[int] = []
 
     def interrupt(number: int, frame: FrameType | None) -> None:
+        came.append(number)
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    def check() -> None:
+        if came:
+            raise KeyboardInterrupt
+
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN  # as in the background of a shell's script
+    numbers = [signal.SIGTERM] if ignored else [signal.SIGTERM, signal.SIGINT]
+    before = {number: signal.signal(number, interrupt) for number in numbers}
     try:
-        yield
+        yield check
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

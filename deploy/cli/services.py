@@ -106,8 +106,13 @@ def up_command(
         heap=heap,
         workers=default_workers() if workers is None else workers,
     )
-    with _progress() as show, terminable():
-        state, started = up(wanted, progress=show)
+    with _progress() as show, terminable() as check:
+
+        def told(stage: str, done: int, total: int) -> None:
+            show(stage, done, total)
+            check()
+
+        state, started = up(wanted, progress=told)
     if not started:
         err.print("Everything is up already.")
     _show_status(
