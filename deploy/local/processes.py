@@ -11,10 +11,15 @@ import subprocess
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 PROC = Path("/proc")
+
+_BEGUN_S = 5.0
+"""How long a process that nobody wants any more may take to start."""
 
 
 @dataclass(frozen=True)
@@ -61,26 +66,43 @@ def start(
 ) -> Process:
     """Start a command in a session of its own, its output appended to `log`.
 
+    It starts in a thread, which no Ctrl-C can end half-way: one that comes meanwhile ends the process again.
+
     Args:
         uid: the user that it runs as, and gid the group, without others; None keeps the caller's.
     """
-    with log.open("ab") as output:
-        started = subprocess.Popen(
-            list(command),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env=None if environ is None else dict(environ),
-            cwd=folder,
-            start_new_session=True,
-            user=uid,
-            group=gid,
-            extra_groups=None if uid is None else [],
-        )
-    token = start_of(started.pid)
-    # Collects its exit status, so that what ended is gone and not a remnant, for as long as we run.
-    threading.Thread(target=started.wait, name=f"wait-{started.pid}", daemon=True).start()
-    return Process(started.pid, token)
+    begun: Future[Process] = Future()
+
+    def run() -> None:
+        try:
+            with log.open("ab") as output:
+                started = subprocess.Popen(
+                    list(command),
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    env=None if environ is None else dict(environ),
+                    cwd=folder,
+                    start_new_session=True,
+                    user=uid,
+                    group=gid,
+                    extra_groups=None if uid is None else [],
+                )
+        except Exception as error:  # noqa: BLE001 - whatever it is, the caller is told
+            begun.set_exception(error)
+            return
+        begun.set_result(Process(started.pid, start_of(started.pid)))
+        # Collects its exit status, so that what ended is gone and not a remnant, for as long as we run.
+        started.wait()
+
+    thread = threading.Thread(target=run, name=f"start-{Path(command[0]).name}", daemon=True)
+    try:
+        thread.start()
+        return begun.result()
+    except KeyboardInterrupt:
+        with suppress(Exception):
+            stop(begun.result(timeout=_BEGUN_S))
+        raise
 
 
 def stop(process: Process, *, timeout_s: float = 30.0, force: bool = False) -> None:

@@ -6,10 +6,12 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 
+from trifuse.deploy.local import processes
 from trifuse.deploy.local.processes import Process, last_lines, start, start_of, stop
 
 
@@ -95,3 +97,22 @@ def test_last_lines_leave_out_a_stacks_frames(tmp_path: Path) -> None:
 
     assert last_lines([output, tmp_path / "missing", log], 2) == "first\nException: no room\ntwo\nthree"
     assert last_lines([tmp_path / "missing"]) == "(it said nothing)"
+
+
+def test_a_start_that_is_interrupted_ends_what_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by a Ctrl-C that comes before anybody knows of the process."""
+    found: list[Process] = []
+
+    class Interrupted(Future[Process]):
+        def result(self, timeout: float | None = None) -> Process:
+            if timeout is None:
+                raise KeyboardInterrupt
+            found.append(super().result(timeout))
+            return found[0]
+
+    monkeypatch.setattr(processes, "Future", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        start(["sleep", "60"], log=tmp_path / "log")
+    assert not found[0].alive()
