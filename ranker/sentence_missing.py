@@ -55,7 +55,7 @@ def check_vectors(
     own = [] if document is None else of_document(document, routing)
     clauses = [*own, *items(place.filter)]
     embedded: Clause = {"exists": {"field": field}}
-    if _count(client, place, clauses) and not _count(client, place, [*clauses, embedded]):
+    if not _count(client, place, [*clauses, embedded]) and _count(client, place, clauses):
         whose = repr(place.parents) if document is None else f"the document {_named(document, routing)}"
         raise DocumentMissing(
             f"none of the sentences of {whose} has a vector yet: `trifuse sync {place.parents}` embeds them; "
