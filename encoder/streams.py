@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from trifuse.encoder.description import Precision
 from trifuse.encoder.devices import Device
+from trifuse.encoder.threads import Threads
 
 CPU_TOKEN_BUDGET = 512
 """Padded tokens in a batch: what a core's caches hold."""
@@ -33,7 +33,7 @@ def default_budget(precision: Precision, device: Device) -> int:
 
 
 class Streams:
-    """A pool of threads of this process: after a fork the parent's has no threads here.
+    """Batches in threads of this process.
 
     One batch a thread is faster than one batch on all threads: nothing waits for its neighbour.
 
@@ -43,14 +43,9 @@ class Streams:
     """
 
     def __init__(self, device: Device, threads: int | None = None) -> None:
-        self._many = 1 if device.cuda is not None else threads or len(os.sched_getaffinity(0))
-        self._pools: dict[int, ThreadPoolExecutor] = {}
+        many = 1 if device.cuda is not None else threads or len(os.sched_getaffinity(0))
+        self._threads = Threads(many, "trifuse-encoder")
 
     def map(self, work: Callable[[_In], _Out], items: Iterable[_In]) -> Iterator[_Out]:
         """The results, in the order of the items."""
-        process = os.getpid()
-        pool = self._pools.get(process)
-        if pool is None:
-            # Of two threads that get here at once one's pool is kept; the other's has no threads yet.
-            pool = self._pools.setdefault(process, ThreadPoolExecutor(self._many, "trifuse-encoder"))
-        return pool.map(work, items)
+        return self._threads.map(work, items)

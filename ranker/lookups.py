@@ -12,12 +12,12 @@ from concurrent.futures import Future, wait
 from functools import partial
 from typing import Any
 
+from trifuse.encoder.threads import Threads
 from trifuse.ranker.clicked import Clicked, read_evidence, why_not_asked
 from trifuse.ranker.clicks.evidence import ClickEvidence
 from trifuse.ranker.profiles.profile import Profile
 from trifuse.ranker.signals import Encoded
 from trifuse.ranker.target import Target
-from trifuse.ranker.threads import Threads
 from trifuse.ranker.types import ClickLookup, JointLookup, LegReport
 
 MOST_AT_ONCE = 32

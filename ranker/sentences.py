@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from trifuse.encoder.errors import AspectUnknown, SpaceMismatch
+from trifuse.encoder.threads import Threads
 from trifuse.ranker.aspect_rules import Asked, asked_for
 from trifuse.ranker.aspects import Adapters, AspectEncoder, By, BySpace, Chosen, OfAspect
 from trifuse.ranker.errors import (
@@ -25,7 +26,6 @@ from trifuse.ranker.sentence_place import Place, find_sentences
 from trifuse.ranker.sentence_request import SentenceRequest, Wanted, read_request
 from trifuse.ranker.sentence_steps import topic_then_aspect
 from trifuse.ranker.target import Target
-from trifuse.ranker.threads import Threads
 
 AUTO = "auto"
 """In an aspect's place: the one that the question's wording asks for, if any."""

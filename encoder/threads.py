@@ -1,12 +1,13 @@
-"""Threads that a ranker starts for itself."""
+"""Threads of this process, for work that goes on beside."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
@@ -31,12 +32,15 @@ class Threads:
         Raises:
             RuntimeError: no thread can be started.
         """
-        process = os.getpid()
-        pool = self._pools.get(process)
-        if pool is None:
-            # Of two threads that get here at once one's pool is kept; the other's has no threads yet.
-            pool = self._pools.setdefault(process, ThreadPoolExecutor(self._most, self._name))
-        return pool.submit(work)
+        return self._pool().submit(work)
+
+    def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """The results, in the order of the items.
+
+        Raises:
+            RuntimeError: no thread can be started.
+        """
+        return self._pool().map(work, items)
 
     def ahead(self, work: Callable[[], Result]) -> Callable[[], Result]:
         """Start work whose result is needed later; what gives it does the work itself where no thread can."""
@@ -50,3 +54,11 @@ class Threads:
         pool = self._pools.pop(os.getpid(), None)
         if pool is not None:
             pool.shutdown()
+
+    def _pool(self) -> ThreadPoolExecutor:
+        process = os.getpid()
+        pool = self._pools.get(process)
+        if pool is None:
+            # Of two threads that get here at once one's pool is kept; the other's has no threads yet.
+            pool = self._pools.setdefault(process, ThreadPoolExecutor(self._most, self._name))
+        return pool

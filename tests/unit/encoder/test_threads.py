@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from trifuse.ranker.threads import Threads
+from trifuse.encoder.threads import Threads
 
 
 def test_work_is_done_meanwhile_in_a_thread_of_the_pool() -> None:
