@@ -63,6 +63,11 @@ FULL_TEXT = frozenset(
 JOINING = frozenset({"nested", "has_child", "has_parent"})
 """Queries about other documents than the hit itself."""
 
+_ON_ONE_FIELD = frozenset(
+    {"fuzzy", "match", "match_phrase", "prefix", "range", "regexp", "term", "terms", "wildcard"}
+)
+_NO_FIELD = frozenset({"_name", "boost"})
+
 # Where the sub-queries of a compound query stand.
 _POSITIONS = {
     "bool": ("must", "filter", "must_not", "mustNot", "should"),
@@ -122,6 +127,20 @@ def walk(query: Any, path: str = "query") -> Iterator[Step]:
         for each, where in numbered(content.get("functions"), f"{path}.{kind}.functions"):
             if isinstance(each, Mapping):
                 yield from walk(each.get("filter"), f"{where}.filter")
+
+
+def fields_of(step: Step) -> list[str] | None:
+    """The fields that a query names as such; None for one that isn't known to name any.
+
+    >>> fields_of(Step("term", {"phase": "2", "boost": 2}, "query"))
+    ['phase']
+    """
+    content = step.content if isinstance(step.content, Mapping) else {}
+    if step.kind == "exists":
+        return [str(content["field"])] if content.get("field") is not None else None
+    if step.kind in _ON_ONE_FIELD:
+        return [str(name) for name in content if name not in _NO_FIELD]
+    return None
 
 
 def without_inner_hits(node: Any, inside: str = "") -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from trifuse.ranker.errors import BodyError
-from trifuse.ranker.queries import items, walk
+from trifuse.ranker.queries import fields_of, items, walk
 from trifuse.ranker.types import Clause
 
 SENTENCE_FIELDS = frozenset(
@@ -15,10 +15,6 @@ SENTENCE_FIELDS = frozenset(
 """What a sentence says of itself; any other field is repeated from its document."""
 
 _COMPOUND = frozenset({"bool", "constant_score", "match_all"})
-_ON_ONE_FIELD = frozenset(
-    {"fuzzy", "match", "match_phrase", "prefix", "range", "regexp", "term", "terms", "wildcard"}
-)
-_NO_FIELD = frozenset({"_name", "boost"})
 
 
 def of_document(document: str, routing: str | None = None) -> list[Clause]:
@@ -67,11 +63,9 @@ def _fields(query: Any) -> Iterator[str | None]:
     if not steps:
         yield None
     for step in steps:
-        content = step.content if isinstance(step.content, Mapping) else {}
-        if step.kind == "exists":
-            yield content.get("field")
-        elif step.kind in _ON_ONE_FIELD:
-            yield from (str(name) for name in content if name not in _NO_FIELD)
+        fields = fields_of(step)
+        if fields is not None:
+            yield from fields
         elif step.kind not in _COMPOUND:
             yield None
 

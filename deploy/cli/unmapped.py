@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -11,12 +11,7 @@ from opensearchpy.exceptions import OpenSearchException
 
 from trifuse.deploy.cli.common import say
 from trifuse.indexer.mapped import leaves
-from trifuse.ranker.queries import walk
-
-_ON_ONE_FIELD = frozenset(
-    {"fuzzy", "match", "match_phrase", "prefix", "range", "regexp", "term", "terms", "wildcard"}
-)
-_NO_FIELD = frozenset({"_name", "boost"})
+from trifuse.ranker.queries import fields_of, walk
 
 
 def hint_unmapped(
@@ -52,19 +47,9 @@ def unmapped(filter: Mapping[str, Any], mappings: Iterable[Mapping[str, Any]]) -
         known |= dict.fromkeys(mapping.get("derived") or {}, "derived")
     return [
         f"no field {name!r} in the mapping{_meant(name, known)}"
-        for name in dict.fromkeys(_fields(filter))
+        for name in dict.fromkeys(name for step in walk(filter) for name in fields_of(step) or ())
         if not _is_known(name, known)
     ]
-
-
-def _fields(filter: Mapping[str, Any]) -> Iterator[str]:
-    """The fields of the queries that name one as such; nothing is known of others'."""
-    for step in walk(filter):
-        content = step.content if isinstance(step.content, Mapping) else {}
-        if step.kind == "exists":
-            yield str(content.get("field", ""))
-        elif step.kind in _ON_ONE_FIELD:
-            yield from (str(name) for name in content if name not in _NO_FIELD)
 
 
 def _is_known(name: str, known: Mapping[str, str]) -> bool:
