@@ -40,6 +40,17 @@ class _Stopped(Exception):
     """A run that is ended from outside."""
 
 
+def _stopped_run(base: Path, documents: list[LabelledDocument], folder: Path) -> None:
+    """Begin a run, and end it after its third step; each step is saved."""
+
+    def stop(stage: str, done: int, of: int, said: str) -> None:
+        if (stage, done) == ("training", 3):
+            raise _Stopped
+
+    with pytest.raises(_Stopped):
+        train_aspects(str(base), documents, RECIPE, folder, name="a", save_every=1, progress=stop)
+
+
 def test_an_adapter_asks_for_what_it_learned(
     base: Path, organs: list[LabelledDocument], tmp_path: Path
 ) -> None:
@@ -181,12 +192,7 @@ def test_a_resumed_run_gives_what_it_would_have_given(
 def test_a_run_is_not_resumed_on_something_else(
     base: Path, organs: list[LabelledDocument], tmp_path: Path
 ) -> None:
-    def stop(stage: str, done: int, of: int, said: str) -> None:
-        if (stage, done) == ("training", 3):
-            raise _Stopped
-
-    with pytest.raises(_Stopped):
-        train_aspects(str(base), organs, RECIPE, tmp_path / "a", name="a", save_every=1, progress=stop)
+    _stopped_run(base, organs, tmp_path / "a")
     for documents, recipe, said in (
         (organs[1:], RECIPE, "documents"),
         (organs, replace(RECIPE, rank=2), "rank 4"),
@@ -200,12 +206,7 @@ def test_a_run_is_not_resumed_for_other_aspects(
 ) -> None:
     """Its state would stand there unread, and be deleted at the end."""
 
-    def stop(stage: str, done: int, of: int, said: str) -> None:
-        if (stage, done) == ("training", 3):
-            raise _Stopped
-
-    with pytest.raises(_Stopped):
-        train_aspects(str(base), organs, RECIPE, tmp_path / "a", name="a", save_every=1, progress=stop)
+    _stopped_run(base, organs, tmp_path / "a")
     state = tmp_path / "a" / "state" / "population-intervention"
     before = sorted(path.name for path in state.iterdir())
     fewer = replace(RECIPE, instructions={"population": "{text}"})
@@ -223,12 +224,7 @@ def test_a_state_without_its_random_numbers_is_damaged(
 ) -> None:
     """Dropout would be drawn anew: another result, without a word."""
 
-    def stop(stage: str, done: int, of: int, said: str) -> None:
-        if (stage, done) == ("training", 3):
-            raise _Stopped
-
-    with pytest.raises(_Stopped):
-        train_aspects(str(base), organs, RECIPE, tmp_path / "a", name="a", save_every=1, progress=stop)
+    _stopped_run(base, organs, tmp_path / "a")
     (file,) = (tmp_path / "a" / "state").rglob("random_states_0.pkl")
     file.write_bytes(file.read_bytes()[:20])
     with pytest.raises(CheckpointInvalid, match=r"step-\d+ is damaged .*: delete it"):
